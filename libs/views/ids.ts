@@ -1,0 +1,27 @@
+import { fromString, fromUUID, toUUID } from 'typeid-js';
+import { environmentMarker, type Environment } from '../domain/environment.js';
+
+/** Every kind of object that has a public id; the kind is the id's first part. */
+export const idKinds = [
+  'acct', 'usr', 'invite', 'tok', 'cus', 'pm', 'pmm', 'sub', 'si', 'product', 'pf', 'price', 'inv', 'ii', 'cn', 'cni',
+  'pi', 'ch', 're', 'dp', 'route', 'processor', 'plink', 'plinkitem', 'cs', 'cbt', 'coupon', 'promo', 'di', 'event',
+  'webhook_endpoint', 'whd', 'clock', 'bps', 'meter', 'mev', 'mea', 'seti', 'tax', 'cmd', 'req', 'plli', 'att', 'wha', 'job',
+] as const;
+export type IdKind = (typeof idKinds)[number];
+
+/** `<kind>_<prod|stg>_<26 characters>` for a UUID. */
+export function publicId(kind: IdKind, environment: Environment, uuid: string): string {
+  return String(fromUUID(uuid, `${kind}_${environmentMarker[environment]}`));
+}
+
+/** The UUID inside a public id, or null if it is malformed, of another kind or of another environment. */
+export function parsePublicId(kind: IdKind, environment: Environment, id: string): string | null {
+  const prefix = `${kind}_${environmentMarker[environment]}`;
+  if (!id.startsWith(`${prefix}_`) || id.length !== prefix.length + 27) return null;
+  try {
+    const uuid = toUUID(fromString(id, prefix));
+    return publicId(kind, environment, uuid) === id ? uuid : null;
+  } catch {
+    return null;
+  }
+}
