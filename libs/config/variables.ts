@@ -1,0 +1,146 @@
+import { z } from 'zod';
+
+/** One environment variable: how it is read and what it means. `defaultText` is what stands in for an absent value. */
+export interface Variable<T> {
+  name: string;
+  type: string;
+  meaning: string;
+  defaultText: string | null;
+  secret: boolean;
+  schema: z.ZodType<T, string>;
+}
+
+interface Description {
+  type: string;
+  meaning: string;
+  secret?: boolean;
+}
+
+function required<T>(name: string, schema: z.ZodType<T, string>, description: Description): Variable<T> {
+  return { name, schema, defaultText: null, secret: false, ...description };
+}
+
+function withDefault<T>(name: string, schema: z.ZodType<T, string>, defaultText: string, description: Description): Variable<T> {
+  return { name, schema, defaultText, secret: false, ...description };
+}
+
+const port = z.string().regex(/^\d+$/, 'is not a port number').transform(Number).pipe(z.number().int().max(65_535));
+const whole = (least: number) => z.string().regex(/^\d+$/, 'is not a whole number').transform(Number).pipe(z.number().min(least));
+const flag = z.enum(['0', '1'], 'is neither 0 nor 1').transform((value) => value === '1');
+const list = z.string().transform((value) => value.split(',').map((part) => part.trim()).filter((part) => part !== ''));
+const optionalUrl = z.union([z.literal('').transform(() => null), z.url({ protocol: /^https?$/, error: 'is not an http(s) URL' })]);
+
+const base64Key = (bytes: number) =>
+  z.string().refine((value) => /^[A-Za-z0-9+/]+={0,2}$/.test(value) && Buffer.from(value, 'base64').length >= bytes, {
+    error: `is not base64 of at least ${bytes} bytes`,
+  });
+
+export interface SecretKey {
+  id: string;
+  key: Buffer;
+}
+
+const secretKeys = z.string().transform((value, context): SecretKey[] => {
+  const keys = value.split(',').map((part) => {
+    const [, id, encoded] = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/]{43}=)$/.exec(part.trim()) ?? [];
+    return id === undefined || encoded === undefined ? null : { id, key: Buffer.from(encoded, 'base64') };
+  });
+  const read = keys.filter((key) => key !== null);
+  if (read.length !== keys.length) context.addIssue('is not a list of id:base64 of 32 bytes');
+  if (new Set(read.map((key) => key.id)).size !== read.length) context.addIssue('names a key id twice');
+  return read;
+});
+
+export const queueNames = ['payments', 'subscriptions', 'webhooks', 'webhooks-slow'] as const;
+export type QueueName = (typeof queueNames)[number];
+const queues = list.pipe(z.array(z.enum(queueNames, `names a queue other than ${queueNames.join(', ')}`)).nonempty('names no queue'));
+
+/** Every variable that the processes read, in the order of the README's table. Add one here and nowhere else. */
+export const variables = {
+  environment: required('SIGNALBOX_ENV', z.enum(['production', 'staging'], 'is neither production nor staging'), {
+    type: 'production | staging',
+    meaning: 'The environment that this process serves; nothing crosses from one to the other.',
+  }),
+  databaseBaseUrl: required('DATABASE_URL', z.url({ protocol: /^postgres(ql)?$/, error: 'is not a postgres:// URL' }), {
+    type: 'postgres URL',
+    meaning: 'Names the base of the database; `_staging` or `_production` is added to its name.',
+    secret: true,
+  }),
+  databasePoolSize: withDefault('DATABASE_POOL_SIZE', whole(1), '20', {
+    type: 'integer',
+    meaning: 'Most connections to Postgres that one process opens.',
+  }),
+  temporalAddress: withDefault('TEMPORAL_ADDRESS', z.string().regex(/^[^\s/]+:\d+$/, 'is not host:port'), '127.0.0.1:7233', {
+    type: 'host:port',
+    meaning: 'Frontend of the Temporal service.',
+  }),
+  temporalNamespaceBase: withDefault('TEMPORAL_NAMESPACE', z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'is not a namespace'), 'signalbox', {
+    type: 'text',
+    meaning: 'Base of the namespace; `-staging` or `-production` is added.',
+  }),
+  apiHost: withDefault('API_HOST', z.string().min(1), '127.0.0.1', { type: 'address', meaning: 'Address on which the process listens.' }),
+  apiPort: withDefault('API_PORT', port, '4100', { type: 'port', meaning: 'Port of the REST interface; 0 takes a free one.' }),
+  metricsPort: withDefault('METRICS_PORT', port, '9464', {
+    type: 'port',
+    meaning: 'Port of `/metrics` (and of a worker\'s `/healthz` and `/readyz`); 0 takes a free one.',
+  }),
+  publicUrlText: withDefault('PUBLIC_URL', optionalUrl, '', {
+    type: 'URL',
+    meaning: 'Base URL under which callers reach this environment, used in links and error types; empty: http://API_HOST:API_PORT.',
+  }),
+  simulatorUrl: withDefault('SIMULATOR_URL', optionalUrl, '', {
+    type: 'URL',
+    meaning: 'Where the simulated provider answers. Staging only: production refuses to start with it.',
+  }),
+  secretKeys: required('SIGNALBOX_SECRET_KEYS', secretKeys, {
+    type: 'id:base64[,…]',
+    meaning: 'Keys of 32 bytes for secrets at rest; the first encrypts, all of them decrypt.',
+    secret: true,
+  }),
+  tokenKey: required('SIGNALBOX_TOKEN_KEY', base64Key(32).transform((value) => Buffer.from(value, 'base64')), {
+    type: 'base64',
+    meaning: 'Key of at least 32 bytes for the hashes of API tokens and for idempotency fingerprints.',
+    secret: true,
+  }),
+  local: withDefault('SIGNALBOX_LOCAL', flag, '0', {
+    type: '0 | 1',
+    meaning: '1 when one machine runs everything (`npm start`): staging may then send webhooks to loopback addresses.',
+  }),
+  queues: withDefault('SIGNALBOX_QUEUES', queues, queueNames.join(','), { type: 'list', meaning: 'Task queues that a worker process serves.' }),
+  trustedProxies: withDefault('SIGNALBOX_TRUSTED_PROXIES', list, '', {
+    type: 'list of addresses or CIDR ranges',
+    meaning: 'Proxies whose `X-Forwarded-For` is believed; empty: none.',
+  }),
+  rateLimitPerSecond: withDefault('RATE_LIMIT_PER_SECOND', whole(1), '500', {
+    type: 'integer',
+    meaning: 'Requests a second that one token may send to one API process.',
+  }),
+  logLevel: withDefault('LOG_LEVEL', z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'is not a level of pino'), 'info', {
+    type: 'level',
+    meaning: 'Least level that is logged.',
+  }),
+  shutdownGraceSeconds: withDefault('SHUTDOWN_GRACE_SECONDS', whole(0), '15', {
+    type: 'seconds',
+    meaning: 'How long a process that was told to stop finishes what it has begun.',
+  }),
+  paymentSlots: withDefault('PAYMENT_SLOTS', whole(1), '500', {
+    type: 'integer',
+    meaning: 'Workflow, local and normal activity slots of queue `payments`.',
+  }),
+  paymentCachedWorkflows: withDefault('PAYMENT_CACHED_WORKFLOWS', whole(1), '600', {
+    type: 'integer',
+    meaning: 'Workflows of queue `payments` kept in memory.',
+  }),
+  subscriptionSlots: withDefault('SUBSCRIPTION_SLOTS', whole(1), '10', {
+    type: 'integer',
+    meaning: 'Workflow slots of queue `subscriptions`.',
+  }),
+  subscriptionCachedWorkflows: withDefault('SUBSCRIPTION_CACHED_WORKFLOWS', whole(1), '300', {
+    type: 'integer',
+    meaning: 'Workflows of queue `subscriptions` kept in memory.',
+  }),
+  webhookSlots: withDefault('WEBHOOK_SLOTS', whole(1), '200', { type: 'integer', meaning: 'Activity slots of queue `webhooks`.' }),
+  slowWebhookSlots: withDefault('SLOW_WEBHOOK_SLOTS', whole(1), '50', { type: 'integer', meaning: 'Activity slots of queue `webhooks-slow`.' }),
+};
+
+export type Values = { [K in keyof typeof variables]: (typeof variables)[K] extends Variable<infer T> ? T : never };
