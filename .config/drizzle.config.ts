@@ -2,7 +2,7 @@ import { defineConfig } from 'drizzle-kit';
 
 export default defineConfig({
   dialect: 'postgresql',
-  schema: './libs/db/schema/*.table.ts',
+  schema: './libs/db/schema/index.ts',
   out: './libs/db/migrations',
   casing: 'snake_case',
 });

@@ -1,0 +1,56 @@
+import { sql } from 'drizzle-orm';
+import type { Change } from '../domain/change/change.js';
+import { DomainError } from '../errors/domain-error.js';
+import type { Db, Tx } from './client.js';
+import { newId } from './mint.js';
+import { idempotencyKeys } from './schema/index.js';
+
+const callbacks = new WeakMap<object, (() => void)[]>();
+
+/** Runs `callback` once the transaction is committed; never if it is rolled back. */
+export function afterCommit(tx: Tx, callback: () => void): void {
+  const list = callbacks.get(tx);
+  if (!list) throw new Error('afterCommit outside transact');
+  if (!list.includes(callback)) list.push(callback);
+}
+
+/**
+ * One transaction for one fact. The first one of a keyed request also writes its idempotency record, so that nothing is
+ * recorded before the first write and no write is ever without its record.
+ * @throws DomainError `idempotency_key_in_use` when another request holds the key.
+ */
+export async function transact<T>(db: Db, change: Change, work: (tx: Tx) => Promise<T>): Promise<T> {
+  const done: (() => void)[] = [];
+  const result = await db.transaction(async (tx) => {
+    callbacks.set(tx, done);
+    if (change.claim) await claimKey(tx, change);
+    return work(tx);
+  });
+  for (const callback of done) callback();
+  return result;
+}
+
+async function claimKey(tx: Tx, change: Change): Promise<void> {
+  const claim = change.claim!;
+  const [row] = await tx
+    .insert(idempotencyKeys)
+    .values({
+      id: newId(),
+      accountId: change.accountId,
+      key: claim.key,
+      fingerprint: claim.fingerprint,
+      tokenId: claim.tokenId,
+      commandId: change.commandId,
+      objectId: claim.objectId,
+      owner: claim.owner,
+      heartbeatAt: sql`clock_timestamp()`,
+      createdAt: new Date(),
+    })
+    .onConflictDoUpdate({
+      target: [idempotencyKeys.accountId, idempotencyKeys.key],
+      set: { heartbeatAt: sql`clock_timestamp()`, objectId: sql`coalesce(${idempotencyKeys.objectId}, excluded.object_id)` },
+      setWhere: sql`${idempotencyKeys.commandId} = excluded.command_id and ${idempotencyKeys.completedAt} is null`,
+    })
+    .returning({ id: idempotencyKeys.id });
+  if (!row) throw new DomainError('idempotency_key_in_use', undefined, { retryAfterSeconds: 1 });
+}

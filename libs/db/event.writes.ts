@@ -1,0 +1,129 @@
+import { sql } from 'drizzle-orm';
+import type { Change } from '../domain/change/change.js';
+import { matchesEvent } from '../domain/event/event-filter.js';
+import { publicId, type IdKind } from '../views/ids.js';
+import { afterCommit } from './change.js';
+import type { Tx } from './client.js';
+import { newId } from './mint.js';
+import { events, webhookDeliveries } from './schema/index.js';
+import { requestWake } from './wake.js';
+
+export interface EventDraft {
+  type: string;
+  kind: IdKind;
+  objectId: string;
+  customerId?: string | null;
+  /** The object after the change, as its view shows it, unexpanded; at most 64 KiB as JSON. */
+  data: object;
+  /** The changed top-level keys with their old values; null on create. */
+  previous: object | null;
+  /** Distinguishes events of the same type and object within one command. */
+  step?: string;
+}
+
+interface Subscriber {
+  id: string;
+  enabled_events: string[];
+}
+
+/**
+ * Writes one event per draft and one delivery per matching endpoint, inside the change's transaction. The caller holds the
+ * row lock of each object, which keeps its sequence free of gaps; the unique index is the last guard.
+ */
+export async function appendEvents(tx: Tx, change: Change, drafts: EventDraft[]): Promise<void> {
+  if (drafts.length === 0) return;
+  const at = new Date();
+  const objectIds = [...new Set(drafts.map((draft) => draft.objectId))];
+  const { rows } = await tx.execute<{ last: Record<string, number> | null; subscribers: Subscriber[] | null }>(sql`
+    select
+      (select json_object_agg(o.id, coalesce((select max(e.sequence) from events e where e.object_id = o.id), 0))
+         from unnest(${sql.param(objectIds)}::uuid[]) as o(id)) as last,
+      (select json_agg(json_build_object('id', w.id, 'enabled_events', w.enabled_events))
+         from webhook_endpoints w
+        where w.account_id = ${change.accountId} and w.status <> 'disabled' and w.deleted_at is null) as subscribers`);
+  const sequences = new Map(Object.entries(rows[0]?.last ?? {}));
+  const subscribers = rows[0]?.subscribers ?? [];
+
+  const eventRows: (typeof events.$inferInsert)[] = [];
+  const deliveryRows: (typeof webhookDeliveries.$inferInsert)[] = [];
+  for (const draft of drafts) {
+    const sequence = (sequences.get(draft.objectId) ?? 0) + 1;
+    sequences.set(draft.objectId, sequence);
+    const heard = subscribers.filter((endpoint) => matchesEvent(endpoint.enabled_events, draft.type));
+    const row = renderEvent(change, draft, { at, sequence, deliveries: heard.length });
+    eventRows.push(row);
+    for (const endpoint of heard) {
+      deliveryRows.push({
+        id: newId(),
+        accountId: change.accountId,
+        eventId: row.id,
+        endpointId: endpoint.id,
+        objectId: draft.objectId,
+        sequence,
+        nextAttemptAt: sql`clock_timestamp()` as unknown as Date,
+        createdAt: at,
+        updatedAt: at,
+      });
+    }
+  }
+  await tx.insert(events).values(eventRows);
+  if (deliveryRows.length > 0) {
+    await tx.insert(webhookDeliveries).values(deliveryRows);
+    afterCommit(tx, requestWake);
+  }
+}
+
+interface Rendering {
+  at: Date;
+  sequence: number;
+  deliveries: number;
+}
+
+function renderEvent(change: Change, draft: EventDraft, { at, sequence, deliveries }: Rendering): typeof events.$inferInsert {
+  const id = newId();
+  const created = at.toISOString();
+  const head = JSON.stringify({
+    id: publicId('event', change.environment, id),
+    object: 'event',
+    type: draft.type,
+    created_at: created,
+    updated_at: created,
+    account_id: publicId('acct', change.environment, change.accountId),
+    request_id: change.requestId,
+    request_idempotency_key: change.idempotencyKey,
+    user: change.actor,
+    sequence,
+    clock_time: change.clockTime,
+    pending_webhooks: deliveries,
+  });
+  return {
+    id,
+    accountId: change.accountId,
+    type: draft.type,
+    kind: draft.kind,
+    objectId: draft.objectId,
+    customerId: draft.customerId ?? null,
+    sequence,
+    commandId: change.commandId,
+    step: draft.step ?? '',
+    requestId: change.requestId,
+    idempotencyKey: change.idempotencyKey,
+    actor: change.actor,
+    clockTime: change.clockTime ? new Date(change.clockTime) : null,
+    deliveriesCreated: deliveries,
+    head,
+    data: JSON.stringify(draft.data),
+    dataPrevious: draft.previous as Record<string, unknown> | null,
+    createdAt: at,
+  };
+}
+
+/** The top-level keys of `after` whose value differs, with their value in `before`. */
+export function previousValues(before: object, after: object): Record<string, unknown> {
+  const old: Record<string, unknown> = {};
+  const now = after as Record<string, unknown>;
+  for (const [key, value] of Object.entries(before)) {
+    if (JSON.stringify(value) !== JSON.stringify(now[key])) old[key] = value;
+  }
+  return old;
+}
