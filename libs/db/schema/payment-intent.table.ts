@@ -118,6 +118,10 @@ export const charges = pgTable(
     requestSealed: text(),
     lookups: integer().notNull().default(0),
     nextLookupAt: instant(),
+    /** From here on nothing is sent again: only reads and cancels. */
+    sendingClosedAt: instant(),
+    /** First strongly consistent read, `settle_after` past the last send, that did not find the charge. */
+    absentAt: instant(),
     /** Why this processor: version, rule, candidates, who was skipped and why, order, reason of the fallback. */
     decision: object().notNull(),
     redirectUrl: text(),
@@ -146,6 +150,9 @@ export const chargeOperations = pgTable(
     paymentIntentId: uuid().notNull(),
     chargeId: uuid().notNull().references(() => charges.id),
     type: text().$type<'capture' | 'void' | 'refund'>().notNull(),
+    /** What the confirmed operation means for the payment. */
+    purpose: text().$type<'capture' | 'refund' | 'cancel' | 'release' | 'expire' | 'partial' | 'late'>().notNull(),
+    processorOperationId: text(),
     amountAtom: atoms().notNull(),
     status: text().$type<'pending' | 'succeeded' | 'failed'>().notNull(),
     refundId: uuid(),
