@@ -91,7 +91,7 @@ export interface CardInput {
 
 /** Makes a reusable payment method at the processor. `token` is what the processor's browser library returned. */
 export interface TokeniseCall extends CallIdentity {
-  source: { card: CardInput } | { token: string } | { cardFingerprint: string };
+  source: { card: CardInput } | { token: string };
   simulate?: AuthorizeCall['simulate'];
 }
 

@@ -1,0 +1,219 @@
+import type {
+  AuthorizeCall,
+  CallIdentity,
+  CaptureCall,
+  Connection,
+  LookupAnswer,
+  LookupCall,
+  OperationOutcome,
+  PaymentOutcome,
+  ProcessorAdapter,
+  ProcessorCapabilities,
+  RefundCall,
+  TokeniseCall,
+  TokeniseOutcome,
+  VerifyCall,
+  VoidCall,
+} from '../port.js';
+import { Wire, type WireResult } from '../wire.js';
+import { askedOutcome } from './simulator-outcome.js';
+import {
+  operationAnswer,
+  operationList,
+  paymentAnswer,
+  paymentList,
+  paymentMethodAnswer,
+  verificationAnswer,
+  type PaymentAnswer,
+} from './simulator.answer.js';
+import { failureOutcome, parseAs, paymentOutcome, totalsOf, unknownOutcome } from './simulator.outcome.js';
+
+export interface SimulatorOptions {
+  baseUrl: string;
+}
+
+const tenMinutes = 600_000;
+const day = 86_400_000;
+/** Nothing listens here; dialling it is a real refused connection. */
+const closedPort = 'http://127.0.0.1:1';
+
+export function createSimulatorAdapter(options: SimulatorOptions): ProcessorAdapter {
+  return new SimulatorAdapter(options.baseUrl.replace(/\/+$/, ''));
+}
+
+type Asked = { simulate?: AuthorizeCall['simulate'] };
+type Fields = { amount?: number; currency?: string; payment?: string | null; payment_reference?: string };
+
+function sumOf(call: CaptureCall | RefundCall): Fields {
+  return { amount: call.amountAtom, currency: call.currency };
+}
+
+class SimulatorAdapter implements ProcessorAdapter {
+  readonly kind = 'simulator';
+  private readonly wire = new Wire();
+
+  constructor(private readonly baseUrl: string) {}
+
+  capabilities(connection: Connection): ProcessorCapabilities {
+    const settle = connection.settings.settle_after_ms;
+    return {
+      idempotencyWindowMs: connection.settings.idempotency === false ? null : day,
+      lookup: 'strong',
+      settleAfterMs: typeof settle === 'number' ? settle : tenMinutes,
+    };
+  }
+
+  async authorize(connection: Connection, call: AuthorizeCall): Promise<PaymentOutcome> {
+    const result = await this.post(connection, '/v1/payments', call, askedOutcome(connection, call.simulate), {
+      reference: call.reference,
+      amount: call.amountAtom,
+      currency: call.currency,
+      capture: call.capture,
+      payment_method: call.theirPaymentMethodId,
+      off_session: call.offSession,
+      return_url: call.returnUrl ?? null,
+      callback_url: call.callbackUrl ?? null,
+      metadata: call.metadata ?? {},
+    });
+    const payment = answered(result, paymentAnswer);
+    return payment ? paymentOutcome(payment, call) : failureOutcome(result);
+  }
+
+  async capture(connection: Connection, call: CaptureCall): Promise<OperationOutcome> {
+    return this.operation(connection, `/v1/payments/${encodeURIComponent(call.processorPaymentId)}/capture`, call, sumOf(call));
+  }
+
+  async refund(connection: Connection, call: RefundCall): Promise<OperationOutcome> {
+    return this.operation(connection, `/v1/payments/${encodeURIComponent(call.processorPaymentId)}/refunds`, call, sumOf(call));
+  }
+
+  async void(connection: Connection, call: VoidCall): Promise<OperationOutcome> {
+    return this.operation(connection, '/v1/voids', call, {
+      payment: call.processorPaymentId ?? null,
+      payment_reference: call.paymentReference,
+    });
+  }
+
+  async lookup(connection: Connection, call: LookupCall): Promise<LookupAnswer> {
+    return call.operation === 'authorize' ? this.lookupPayment(connection, call) : this.lookupOperation(connection, call);
+  }
+
+  async tokenise(connection: Connection, call: TokeniseCall): Promise<TokeniseOutcome> {
+    if (!('card' in call.source)) return { outcomeClass: 'processor_error', declineCode: 'misconfigured', rawMessage: 'the simulator takes cards only' };
+    const { number, expMonth, expYear, cvc } = call.source.card;
+    const result = await this.post(connection, '/v1/payment-methods', call, null, {
+      card: { number, exp_month: expMonth, exp_year: expYear, cvc },
+    });
+    const method = answered(result, paymentMethodAnswer);
+    if (!method) return failureOutcome(result);
+    const { exp_month, exp_year, ...card } = method.card;
+    return { outcomeClass: 'approved', theirPaymentMethodId: method.id, card: { ...card, expMonth: exp_month, expYear: exp_year } };
+  }
+
+  /** The connection's `settings.outcome` speaks for charges only: a method can be made where every charge will fail. */
+  async verify(connection: Connection, call: VerifyCall): Promise<PaymentOutcome> {
+    const asked = askedOutcome({ publicId: connection.publicId, settings: {} }, call.simulate);
+    const body = { reference: call.reference, payment_method: call.theirPaymentMethodId, amount: call.amountAtom, currency: call.currency };
+    const result = await this.post(connection, '/v1/verifications', call, asked, body);
+    const verification = answered(result, verificationAnswer);
+    if (!verification) return failureOutcome(result);
+    if (verification.reference !== call.reference || verification.amount !== call.amountAtom || verification.currency !== call.currency) {
+      return { outcomeClass: 'mismatch', processorPaymentId: verification.id, rawMessage: 'another verification was answered' };
+    }
+    const { id, network_transaction_id } = verification;
+    return { outcomeClass: 'approved', processorPaymentId: id, networkTransactionId: network_transaction_id };
+  }
+
+  async close(): Promise<void> {
+    await this.wire.close();
+  }
+
+  private async operation(connection: Connection, path: string, call: CallIdentity & Asked, fields: Fields): Promise<OperationOutcome> {
+    const asked = askedOutcome({ publicId: connection.publicId, settings: {} }, call.simulate);
+    const result = await this.post(connection, path, call, asked, { reference: call.reference, ...fields });
+    const operation = answered(result, operationAnswer);
+    if (!operation) return failureOutcome(result);
+    const ids = { processorOperationId: operation.id, processorPaymentId: operation.payment?.id ?? null };
+    if (operation.reference !== call.reference || (fields.amount !== undefined && operation.amount !== fields.amount)) {
+      return { ...ids, outcomeClass: 'mismatch', rawMessage: 'another reference or amount was answered' };
+    }
+    return { ...ids, outcomeClass: 'approved', approvedAmountAtom: operation.amount };
+  }
+
+  private async lookupPayment(connection: Connection, call: LookupCall): Promise<LookupAnswer> {
+    const result = await this.get(connection, `/v1/payments?reference=${encodeURIComponent(call.reference)}`);
+    const list = answered(result, paymentList);
+    if (!list) return { found: 'unknown', outcome: readFailure(result) };
+    const payment = strongest(list.data);
+    if (!payment) return { found: 'absent' };
+    const outcome = paymentOutcome(payment, call);
+    const doubled = list.data.filter(holdsMoney).length > 1;
+    if (doubled) return found(payment, { ...outcome, outcomeClass: 'mismatch', rawMessage: 'several charges carry this reference' });
+    return found(payment, outcome);
+  }
+
+  private async lookupOperation(connection: Connection, call: LookupCall): Promise<LookupAnswer> {
+    const query = `reference=${encodeURIComponent(call.reference)}&kind=${call.operation}`;
+    const result = await this.get(connection, `/v1/operations?${query}`);
+    const list = answered(result, operationList);
+    if (!list) return { found: 'unknown', outcome: readFailure(result) };
+    const operation = list.data[0];
+    if (!operation) return { found: 'absent' };
+    const outcome: OperationOutcome = {
+      outcomeClass: 'approved',
+      processorOperationId: operation.id,
+      processorPaymentId: operation.payment?.id ?? null,
+      approvedAmountAtom: operation.amount,
+    };
+    const difference = operationDifference(operation, call) ?? (list.data.length > 1 ? 'several operations carry this reference' : null);
+    return found(operation.payment, difference ? { ...outcome, outcomeClass: 'mismatch', rawMessage: difference } : outcome);
+  }
+
+  private post(connection: Connection, path: string, call: CallIdentity, asked: string | null, body: object): Promise<WireResult> {
+    const headers: Record<string, string> = { ...identify(connection), 'content-type': 'application/json' };
+    if (connection.settings.idempotency !== false) headers['idempotency-key'] = call.idempotencyKey;
+    if (asked) headers['x-simulate'] = asked;
+    const origin = asked === 'connection_refused' ? closedPort : this.baseUrl;
+    return this.wire.exchange({ origin, path, method: 'POST', headers, body: JSON.stringify(body) }, connection.deadlines);
+  }
+
+  private get(connection: Connection, path: string): Promise<WireResult> {
+    return this.wire.exchange({ origin: this.baseUrl, path, method: 'GET', headers: identify(connection) }, connection.deadlines);
+  }
+}
+
+function identify(connection: Connection): Record<string, string> {
+  return { authorization: `Bearer ${connection.id}` };
+}
+
+function answered<T>(result: WireResult, schema: Parameters<typeof parseAs<T>>[0]): T | null {
+  if (result.kind !== 'answered' || result.status < 200 || result.status > 299) return null;
+  return parseAs(schema, result.body);
+}
+
+/** A read changes nothing, so whatever it failed with, nothing was learned. */
+function readFailure(result: WireResult) {
+  return unknownOutcome(failureOutcome(result).rawMessage ?? 'the lookup failed');
+}
+
+function holdsMoney(payment: PaymentAnswer): boolean {
+  return payment.status === 'authorized' || payment.status === 'captured' || payment.status === 'pending';
+}
+
+function strongest(payments: PaymentAnswer[]): PaymentAnswer | null {
+  return payments.find(holdsMoney) ?? payments.at(-1) ?? null;
+}
+
+function operationDifference(operation: { amount: number; currency: string | null }, expected: LookupCall): string | null {
+  if (expected.amountAtom != null && operation.amount !== expected.amountAtom) {
+    return `amount ${operation.amount} instead of ${expected.amountAtom}`;
+  }
+  if (expected.currency && operation.currency && operation.currency !== expected.currency) return `currency ${operation.currency}`;
+  return null;
+}
+
+const nothing = { authorizedAmountAtom: 0, capturedAmountAtom: 0, refundedAmountAtom: 0, voided: true, disputed: false };
+
+function found(payment: PaymentAnswer | null, outcome: PaymentOutcome & OperationOutcome): LookupAnswer {
+  return { found: 'yes', outcome, totals: payment ? totalsOf(payment) : nothing };
+}
