@@ -15,7 +15,7 @@ function entry(http: number, retryable: boolean, title: string, explanation: str
  * decline code (`declines` below).
  */
 const general = {
-  unreadable_json: entry(400, false, 'Unreadable JSON', 'The body is not valid JSON, or holds a duplicate key, a NUL or a lone surrogate.'),
+  unreadable_json: entry(400, false, 'Unreadable JSON', 'The body is not valid JSON in UTF-8.'),
   token_missing: entry(401, false, 'No token', 'Send `Authorization: Bearer <token>`.'),
   token_invalid: entry(401, false, 'Invalid token', 'The token is malformed, unknown, revoked or expired.'),
   token_wrong_environment: entry(401, false, 'Token of another environment', 'This token belongs to the other environment; each environment has its own base URL and tokens.'),
