@@ -23,7 +23,7 @@ const moments = [
   'customer.subscription.resume_failed', 'customer.subscription.payment_method_detached', 'customer.subscription.unpaid',
   'checkout_session.completed', 'checkout_session.expired',
   'test_clock.advanced',
-  'webhook_endpoint.disabled', 'webhook_endpoint.enabled', 'webhook_endpoint.test', 'webhook_delivery.exhausted',
+  'webhook_endpoint.disabled', 'webhook_endpoint.enabled', 'webhook_endpoint.paused', 'webhook_endpoint.resumed', 'webhook_endpoint.test', 'webhook_delivery.exhausted',
 ] as const;
 
 export type EventType = `${(typeof families)[number]}.${(typeof crud)[number]}` | (typeof moments)[number];

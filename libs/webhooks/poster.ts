@@ -1,0 +1,185 @@
+import { lookup as systemLookup, type LookupAddress } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { Agent } from 'undici';
+import { isLoopback, refuseAddress, type AddressPolicy } from './address.js';
+import { excerptOf } from './excerpt.js';
+import { refuseTarget } from './target.js';
+
+export interface PosterOptions extends AddressPolicy {
+  /** One deadline over name, connect, TLS, headers and body. */
+  deadlineMs?: number;
+  /** Posts under way at once in this process. */
+  maxSockets?: number;
+  /** Resolves a name to all its addresses; the system's resolver by default. */
+  resolve?: Resolver;
+  userAgent?: string;
+}
+
+export type Resolver = (name: string) => Promise<LookupAddress[]>;
+
+export interface Post {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+  /** Ends the post early, on shutdown. */
+  signal?: AbortSignal;
+}
+
+export type PostFailure =
+  | 'address_refused' | 'name_not_resolved' | 'connection_failed' | 'connection_lost' | 'tls_failed' | 'timed_out' | 'unreadable_answer' | 'interrupted';
+
+export interface PostResult {
+  /** The answer's status; null if there was no whole answer. */
+  status: number | null;
+  /** Why there is none; null for every complete answer, whatever its status. */
+  failure: PostFailure | null;
+  durationMs: number;
+  /** First 4 KiB of the answer, redacted. */
+  excerpt: string | null;
+  retryAfter: string | null;
+}
+
+const readLimit = 64 * 1024;
+const excerptSource = 8 * 1024;
+const defaultDeadlineMs = 15_000;
+const defaultMaxSockets = 400;
+
+class RefusedAddress extends Error {}
+
+/** Posts webhooks. Never follows a redirect, never dials an address that it has not checked, never throws. */
+export class Poster {
+  private readonly agents: Record<'http:' | 'https:', Agent>;
+  private readonly deadlineMs: number;
+  private readonly maxSockets: number;
+  private readonly waiting: (() => void)[] = [];
+  private underWay = 0;
+
+  constructor(private readonly options: PosterOptions) {
+    this.deadlineMs = options.deadlineMs ?? defaultDeadlineMs;
+    this.maxSockets = options.maxSockets ?? defaultMaxSockets;
+    const resolve = options.resolve ?? resolveAll;
+    const agent = (loopbackOnly: boolean): Agent => new Agent({
+      connect: { lookup: checkedLookup(resolve, options, loopbackOnly), timeout: this.deadlineMs, autoSelectFamily: true },
+      headersTimeout: this.deadlineMs,
+      bodyTimeout: this.deadlineMs,
+      pipelining: 1,
+      keepAliveTimeout: 2_000,
+    });
+    this.agents = { 'http:': agent(true), 'https:': agent(false) };
+  }
+
+  get open(): number {
+    return this.underWay;
+  }
+
+  get limit(): number {
+    return this.maxSockets;
+  }
+
+  async post(post: Post): Promise<PostResult> {
+    await this.acquire();
+    const startedAt = performance.now();
+    const deadline = AbortSignal.timeout(this.deadlineMs);
+    const signal = post.signal ? AbortSignal.any([deadline, post.signal]) : deadline;
+    try {
+      const answer = await this.exchange(post, signal);
+      return { ...answer, failure: null, durationMs: since(startedAt) };
+    } catch (error) {
+      const failure = post.signal?.aborted && !deadline.aborted ? 'interrupted' : classify(error, deadline.aborted);
+      return { status: null, failure, durationMs: since(startedAt), excerpt: null, retryAfter: null };
+    } finally {
+      this.release();
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(Object.values(this.agents).map((agent) => agent.destroy()));
+  }
+
+  private async exchange(post: Post, signal: AbortSignal): Promise<Pick<PostResult, 'status' | 'excerpt' | 'retryAfter'>> {
+    const refusal = refuseTarget(post.url, this.options);
+    if (refusal) throw new RefusedAddress(refusal);
+    const url = new URL(post.url);
+    const { statusCode, headers, body } = await this.agents[url.protocol as 'http:' | 'https:'].request({
+      origin: url.origin,
+      path: `${url.pathname}${url.search}`,
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'user-agent': this.options.userAgent ?? 'Signalbox', ...post.headers },
+      body: post.body,
+      signal,
+    });
+    const bytes = await readUpTo(body, readLimit);
+    const retryAfter = headers['retry-after'];
+    return {
+      status: statusCode,
+      excerpt: excerptOf(bytes.subarray(0, excerptSource)),
+      retryAfter: (Array.isArray(retryAfter) ? retryAfter[0] : retryAfter) ?? null,
+    };
+  }
+
+  private async acquire(): Promise<void> {
+    if (this.underWay < this.maxSockets) {
+      this.underWay += 1;
+      return;
+    }
+    await new Promise<void>((resolve) => this.waiting.push(resolve));
+  }
+
+  private release(): void {
+    const next = this.waiting.shift();
+    if (next) next();
+    else this.underWay -= 1;
+  }
+}
+
+async function readUpTo(body: AsyncIterable<Buffer>, limit: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length >= limit) break;
+  }
+  return Buffer.concat(chunks).subarray(0, limit);
+}
+
+const resolveAll: Resolver = (name) =>
+  new Promise((resolve, reject) => systemLookup(name, { all: true, verbatim: true }, (error, addresses) => (error ? reject(error) : resolve(addresses))));
+
+/** Resolves once, refuses the name if any of its addresses is refused, and hands back exactly the checked ones. */
+function checkedLookup(resolve: Resolver, policy: AddressPolicy, loopbackOnly: boolean): LookupFunction {
+  return (name, wanted, callback) => {
+    const fail = (error: Error): void => callback(error as NodeJS.ErrnoException, '', 0);
+    resolve(name).then((addresses) => {
+      const first = addresses[0];
+      if (!first) return fail(Object.assign(new Error('no address'), { code: 'ENOTFOUND' }));
+      for (const { address } of addresses) {
+        const reason = refuseAddress(address, policy) ?? (loopbackOnly && !isLoopback(address) ? 'plain http' : null);
+        if (reason) return fail(new RefusedAddress(reason));
+      }
+      const allowed = addresses.map(({ address }) => ({ address, family: isIP(address) }));
+      return wanted.all ? callback(null, allowed) : callback(null, first.address, isIP(first.address));
+    }, fail);
+  };
+}
+
+const nameErrors = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME']);
+const connectErrors = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'ETIMEDOUT', 'EACCES', 'EINVAL', 'UND_ERR_CONNECT_TIMEOUT']);
+
+function classify(error: unknown, pastDeadline: boolean): PostFailure {
+  if (pastDeadline) return 'timed_out';
+  if (error instanceof RefusedAddress) return 'address_refused';
+  const { code: own, errors } = error as { code?: unknown; errors?: unknown };
+  if (Array.isArray(errors) && errors.length > 0) return classify(errors[0], false);
+  const code = String(own ?? '');
+  if (nameErrors.has(code)) return 'name_not_resolved';
+  if (connectErrors.has(code)) return 'connection_failed';
+  if (code.endsWith('_TIMEOUT')) return 'timed_out';
+  if (code === 'EPROTO' || code.startsWith('ERR_TLS') || code.startsWith('ERR_SSL') || code.startsWith('CERT_') || code.includes('CERT') || code.includes('SIGNATURE')) return 'tls_failed';
+  if (code === 'EPIPE' || code === 'ECONNRESET' || code === 'UND_ERR_SOCKET') return 'connection_lost';
+  return 'unreadable_answer';
+}
+
+function since(startedAt: number): number {
+  return Math.round(performance.now() - startedAt);
+}

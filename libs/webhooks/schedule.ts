@@ -1,0 +1,52 @@
+/** Seconds before each attempt: the first at once, each later one counted from the failure before it. */
+export const defaultSchedule: readonly number[] = [
+  0, 5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600, 10 * 3600, 14 * 3600, 20 * 3600, 24 * 3600,
+];
+
+const jitter = 0.2;
+const longestRetryAfterMs = 24 * 3600 * 1000;
+const retryAfterStatuses = new Set([429, 503]);
+
+export interface FailedAttempt {
+  /** 1 for the first. */
+  number: number;
+  status: number | null;
+  /** The answer's `Retry-After`, as received. */
+  retryAfter: string | null;
+  /** Wall clock of the failure, milliseconds. */
+  nowMs: number;
+}
+
+/**
+ * Milliseconds until the next attempt, or null when the schedule is exhausted. A 429 or 503 with `Retry-After` is never
+ * tried sooner than it asks (at most 24 h). `random` is in [0, 1).
+ */
+export function nextAttemptDelay(failed: FailedAttempt, schedule: readonly number[], random: number): number | null {
+  const seconds = schedule[failed.number];
+  if (seconds === undefined) return null;
+  const scheduled = seconds * 1000 * (1 - jitter + 2 * jitter * random);
+  const asked = failed.status !== null && retryAfterStatuses.has(failed.status) ? retryAfterMs(failed.retryAfter, failed.nowMs) : null;
+  return Math.round(Math.max(scheduled, asked ?? 0));
+}
+
+/** `Retry-After` as milliseconds from now, at most 24 h; null if absent or unreadable. */
+export function retryAfterMs(value: string | null, nowMs: number): number | null {
+  if (value === null) return null;
+  const text = value.trim();
+  const wanted = /^\d+$/.test(text) ? Number(text) * 1000 : httpDate(text) - nowMs;
+  return Number.isNaN(wanted) ? null : Math.min(Math.max(wanted, 0), longestRetryAfterMs);
+}
+
+function httpDate(text: string): number {
+  return /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text) ? Date.parse(text) : Number.NaN;
+}
+
+/** A schedule from configuration: seconds, comma-separated, `0` first. Throws RangeError on anything else. */
+export function parseSchedule(text: string): number[] {
+  const parts = text.split(',').map((part) => part.trim());
+  const seconds = parts.map(Number);
+  if (parts.some((part) => part === '') || seconds.some((value) => !Number.isFinite(value) || value < 0) || seconds[0] !== 0) {
+    throw new RangeError('a retry schedule is a list of seconds that starts with 0');
+  }
+  return seconds;
+}
