@@ -1,1 +1,3 @@
-export default async function setup() {}
+export default async function teardown() {
+  await globalThis.signalboxTestStack?.remove();
+}

@@ -1,0 +1,77 @@
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { buildWorkflowBundle } from '../bundle.js';
+import { Home } from './home.js';
+import { ownerOf } from './lock.js';
+import { isAlive } from './process.js';
+import { environmentNames, startStack, type EnvironmentName, type Stack } from './stack.js';
+
+const prefix = 'signalbox-test-';
+
+export interface TestStackOptions {
+  environments?: readonly EnvironmentName[];
+  withoutWorker?: readonly EnvironmentName[];
+  /** More variables for API, worker and simulator. */
+  extra?: NodeJS.ProcessEnv;
+}
+
+export interface TestStack extends Stack {
+  /** Stops everything and removes its data. */
+  remove(): Promise<void>;
+}
+
+/** A whole installation in a temporary folder, not supervised, so that a test may end its processes. */
+export async function startTestStack(dist: string, options: TestStackOptions = {}): Promise<TestStack> {
+  if (existsSync(join(dist, 'workflows', 'index.js'))) await buildWorkflowBundle(dist);
+  const path = mkdtempSync(join(tmpdir(), prefix));
+  rmSync(path, { recursive: true });
+  const lines: string[] = [];
+  try {
+    const stack = await startStack({
+      home: path,
+      dist,
+      environments: options.environments ?? environmentNames,
+      withoutWorker: options.withoutWorker,
+      progress: (line) => lines.push(line),
+      supervised: false,
+      onlyBuilt: true,
+      extra: { LOG_LEVEL: process.env.LOG_LEVEL ?? 'info', RATE_LIMIT_PER_SECOND: '100000', ...options.extra },
+      env: process.env.SIGNALBOX_PORT_BASE === undefined ? {} : { SIGNALBOX_PORT_BASE: process.env.SIGNALBOX_PORT_BASE },
+    });
+    return {
+      ...stack,
+      remove: async () => {
+        await stack.stop();
+        keepLogs(stack.home);
+        discard(stack.home);
+      },
+    };
+  } catch (error) {
+    throw new Error(`${(error as Error).message}\n${lines.join('\n')}`, { cause: error });
+  }
+}
+
+/** Ends and removes the stacks of test runs that were killed. */
+export async function sweepLeftovers(): Promise<void> {
+  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix))) {
+    const home = new Home(join(tmpdir(), name));
+    const owner = existsSync(home.file('state.json')) ? ownerOf(home.file('lock')) : null;
+    if (owner === null || isAlive(owner)) continue;
+    await home.endSurvivors();
+    discard(home);
+  }
+}
+
+function discard(home: Home): void {
+  const folder = home.state().postgresFolder;
+  rmSync(home.path, { recursive: true, force: true });
+  if (folder !== undefined && !folder.startsWith(home.path)) rmSync(dirname(folder), { recursive: true, force: true });
+}
+
+/** `SIGNALBOX_TEST_LOGS=<folder>` keeps the processes' logs after a run. */
+function keepLogs(home: Home): void {
+  const target = process.env.SIGNALBOX_TEST_LOGS;
+  if (target === undefined) return;
+  for (const name of readdirSync(home.file('logs'))) cpSync(home.file('logs', name), join(target, name));
+}
