@@ -55,6 +55,16 @@ export const queueNames = ['payments', 'subscriptions', 'webhooks', 'webhooks-sl
 export type QueueName = (typeof queueNames)[number];
 const queues = list.pipe(z.array(z.enum(queueNames, `names a queue other than ${queueNames.join(', ')}`)).nonempty('names no queue'));
 
+export interface Limit {
+  count: number;
+  seconds: number;
+}
+
+const limit = z.string().regex(/^[1-9]\d{0,8}\/[1-9]\d{0,6}$/, 'is not count/seconds').transform((value): Limit => {
+  const [count, seconds] = value.split('/').map(Number) as [number, number];
+  return { count, seconds };
+});
+
 /** Every variable that the processes read, in the order of the README's table. Add one here and nowhere else. */
 export const variables = {
   environment: required('SIGNALBOX_ENV', z.enum(['production', 'staging'], 'is neither production nor staging'), {
@@ -114,6 +124,22 @@ export const variables = {
   rateLimitPerSecond: withDefault('RATE_LIMIT_PER_SECOND', whole(1), '500', {
     type: 'integer',
     meaning: 'Requests a second that one token may send to one API process.',
+  }),
+  linkAttemptsPerAddress: withDefault('LINK_ATTEMPTS_PER_ADDRESS', limit, '10/600', {
+    type: 'count/seconds',
+    meaning: 'Tries to pay through links that one address of a visitor may make; more are answered with 429.',
+  }),
+  linkAttemptsPerMethod: withDefault('LINK_ATTEMPTS_PER_METHOD', limit, '5/3600', {
+    type: 'count/seconds',
+    meaning: 'Tries of one card through links of one account that may go without success.',
+  }),
+  linkAttemptsPerLink: withDefault('LINK_ATTEMPTS_PER_LINK', limit, '100/600', {
+    type: 'count/seconds',
+    meaning: 'Tries to pay that one payment link accepts.',
+  }),
+  linkDeclinesToPause: withDefault('LINK_DECLINES_TO_PAUSE', limit, '20/600', {
+    type: 'count/seconds',
+    meaning: 'Declines after which a payment link pauses itself.',
   }),
   logLevel: withDefault('LOG_LEVEL', z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'is not a level of pino'), 'info', {
     type: 'level',
