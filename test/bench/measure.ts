@@ -1,0 +1,49 @@
+import { performance } from 'node:perf_hooks';
+
+export interface Sample {
+  /** Operations per second over the whole run. */
+  rate: number;
+  p50: number;
+  p99: number;
+  count: number;
+  errors: number;
+}
+
+export interface Load {
+  callers: number;
+  /** Ends after this many operations or seconds, whichever is first. */
+  operations: number;
+  seconds: number;
+}
+
+/** Closed loop: each caller starts its next operation when the last one has ended. Latencies in milliseconds. */
+export async function load(operation: (index: number) => Promise<void>, { callers, operations, seconds }: Load): Promise<Sample> {
+  const latencies: number[] = [];
+  let started = 0;
+  let errors = 0;
+  let lastError: unknown;
+  const begin = performance.now();
+  const end = begin + seconds * 1000;
+  const caller = async () => {
+    while (started < operations && performance.now() < end) {
+      const index = started++;
+      const at = performance.now();
+      try {
+        await operation(index);
+        latencies.push(performance.now() - at);
+      } catch (error) {
+        errors += 1;
+        lastError = error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, caller));
+  const took = (performance.now() - begin) / 1000;
+  if (latencies.length === 0) throw new Error(`no operation succeeded: ${String(lastError)}`);
+  return { rate: latencies.length / took, p50: percentile(latencies, 0.5), p99: percentile(latencies, 0.99), count: latencies.length, errors };
+}
+
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
