@@ -1,4 +1,5 @@
-import { boolean, index, integer, pgTable, text, uuid } from 'drizzle-orm/pg-core';
+import { boolean, index, integer, pgTable, text, unique, uuid } from 'drizzle-orm/pg-core';
+import type { InactiveReason } from '../../domain/payment-link/payment-link.js';
 import { accountId, id, instant, object, stamps } from './columns.js';
 
 export const paymentLinks = pgTable(
@@ -8,7 +9,9 @@ export const paymentLinks = pgTable(
     accountId: accountId(),
     mode: text().$type<'payment' | 'setup' | 'subscription'>().notNull(),
     active: boolean().notNull().default(true),
-    inactiveReason: text(),
+    inactiveReason: text().$type<InactiveReason>(),
+    /** Declines before it do not count towards the next pause: set when a paused link is reopened. */
+    declinesSince: instant(),
     /** Keyed hash of the token in the page's address, to find the row. */
     tokenHash: text().notNull().unique('payment_links_token'),
     /** The token itself, encrypted, to show it in the object. */
@@ -46,25 +49,31 @@ export const paymentLinkItems = pgTable(
   (t) => [index('payment_link_items_link').on(t.paymentLinkId, t.id)],
 );
 
-/** One row per try to pay through a link: what the limits against card testing count. */
+/** One row per try to pay through a link, written before the card is used: what the limits against card testing count. */
 export const paymentLinkAttempts = pgTable(
   'payment_link_attempts',
   {
     id: id(),
+    accountId: accountId(),
     paymentLinkId: uuid().notNull(),
     /** Keyed hashes, never the address or the card. */
     addressHash: text().notNull(),
-    methodHash: text(),
+    methodHash: text().notNull(),
     outcome: text().$type<'started' | 'succeeded' | 'declined' | 'pending' | 'refused'>().notNull(),
-    paymentIntentId: uuid(),
+    /** The form that was sent: one payment for its life, whose intent has this id. */
+    paymentIntentId: uuid().notNull(),
+    /** Rises with each try of the form: the same try sent twice is one row. */
+    tryNumber: integer().notNull(),
     createdAt: instant().notNull(),
   },
   (t) => [
+    unique('payment_link_attempts_try').on(t.paymentIntentId, t.tryNumber),
     index('payment_link_attempts_link').on(t.paymentLinkId, t.createdAt),
     index('payment_link_attempts_address').on(t.addressHash, t.createdAt),
-    index('payment_link_attempts_method').on(t.methodHash, t.createdAt),
+    index('payment_link_attempts_method').on(t.accountId, t.methodHash, t.createdAt),
   ],
 );
 
 export type PaymentLinkRow = typeof paymentLinks.$inferSelect;
 export type PaymentLinkItemRow = typeof paymentLinkItems.$inferSelect;
+export type PaymentLinkAttemptRow = typeof paymentLinkAttempts.$inferSelect;

@@ -1,25 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { boolean, check, index, integer, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core';
 import { accountId, id, instant, object, stamps } from './columns.js';
+import type { CancelOptions, Dunning, DunningEnd, KeptTime } from '../../domain/subscription/subscription.state.js';
+import type { BillingStatus, SubscriptionStatus } from '../../domain/subscription/subscription.machine.js';
 import { customers } from './customer.table.js';
 import { prices, type CalendarInterval } from './product.table.js';
-
-export type SubscriptionStatus = 'trialing' | 'active' | 'paused' | 'cancelled';
-export type BillingStatus = 'scheduled' | 'incomplete' | 'current' | 'past_due' | 'unpaid';
-
-/** One dunning run: the oldest open invoice first; `nextAt` null means that only a new method retries. */
-export interface Dunning {
-  startedAt: string;
-  retry: number;
-  nextAt: string | null;
-  hardDeclined: boolean;
-}
-
-/** What a pause keeps: where it came from and how many seconds of trial or paid period were left. */
-export interface KeptTime {
-  from: 'trialing' | 'active';
-  seconds: number | null;
-}
 
 /** Written only by its workflow's activities. Everything a preview needs stands here. */
 export const subscriptions = pgTable(
@@ -60,6 +45,16 @@ export const subscriptions = pgTable(
     resumesAt: instant(),
     keptTime: jsonb().$type<KeptTime>(),
     dunning: jsonb().$type<Dunning>(),
+    dunningEnd: text().$type<DunningEnd>().notNull().default('cancel'),
+    /** When the next unattended charge begins; null: none by itself. */
+    chargeAt: instant(),
+    /** The invoice whose payment was begun and has no outcome here yet: it holds every timer that depends on money. */
+    chargingInvoiceId: uuid(),
+    /** The method of the last unattended charge: another one ends a block of dunning. */
+    chargedMethodId: uuid(),
+    /** A resume that waits for its money or its payment method. */
+    resuming: boolean().notNull().default(false),
+    cancelOptions: jsonb().$type<CancelOptions>(),
     totalBillingCycles: integer(),
     completedCycles: integer().notNull().default(0),
     lastChargeAt: instant(),

@@ -19,6 +19,8 @@ export const webhookEndpoints = pgTable(
     drainEpoch: integer().notNull().default(0),
     drainUntil: tick(),
     wakeSentAt: tick(),
+    /** Whether a dispatcher was started that has not ended: it is woken once more when the endpoint is deleted. */
+    dispatcherOpen: boolean().notNull().default(false),
     consecutiveFailures: integer().notNull().default(0),
     failingSince: instant(),
     deletedAt: instant(),
