@@ -28,6 +28,10 @@ const port = z.string().regex(/^\d+$/, 'is not a port number').transform(Number)
 const whole = (least: number) => z.string().regex(/^\d+$/, 'is not a whole number').transform(Number).pipe(z.number().min(least));
 const flag = z.enum(['0', '1'], 'is neither 0 nor 1').transform((value) => value === '1');
 const list = z.string().transform((value) => value.split(',').map((part) => part.trim()).filter((part) => part !== ''));
+const networks = list.pipe(z.array(z.union([z.cidrv4(), z.cidrv6()], 'is not a list of CIDR ranges')));
+const retrySchedule = list
+  .transform((parts) => parts.map(Number))
+  .refine((seconds) => seconds[0] === 0 && seconds.every((value) => Number.isFinite(value) && value >= 0), { error: 'is not a list of seconds that starts with 0' });
 const optionalUrl = z.union([z.literal('').transform(() => null), z.url({ protocol: /^https?$/, error: 'is not an http(s) URL' })]);
 
 const base64Key = (bytes: number) =>
@@ -164,6 +168,22 @@ export const variables = {
   subscriptionCachedWorkflows: withDefault('SUBSCRIPTION_CACHED_WORKFLOWS', whole(1), '300', {
     type: 'integer',
     meaning: 'Workflows of queue `subscriptions` kept in memory.',
+  }),
+  webhookRetrySchedule: withDefault('WEBHOOK_RETRY_SCHEDULE', retrySchedule, '0,5,300,1800,7200,18000,36000,36000,50400,72000,86400', {
+    type: 'list of seconds',
+    meaning: 'Delay before each attempt of a webhook, counted from the failure before it; the first is 0. Each is spread by 20 %.',
+  }),
+  webhookDisableAfterSeconds: withDefault('WEBHOOK_DISABLE_AFTER_SECONDS', whole(1), '432000', {
+    type: 'seconds',
+    meaning: 'How long a webhook endpoint may do nothing but fail before it is disabled.',
+  }),
+  webhookAllowedNetworks: withDefault('WEBHOOK_ALLOWED_NETWORKS', networks, '', {
+    type: 'list of CIDR ranges',
+    meaning: 'Networks that webhooks may reach although they are not public; empty: none.',
+  }),
+  webhookSockets: withDefault('WEBHOOK_SOCKETS', whole(1), '400', {
+    type: 'integer',
+    meaning: 'Webhooks that one process posts at the same time.',
   }),
   webhookSlots: withDefault('WEBHOOK_SLOTS', whole(1), '200', { type: 'integer', meaning: 'Activity slots of queue `webhooks`.' }),
   slowWebhookSlots: withDefault('SLOW_WEBHOOK_SLOTS', whole(1), '50', { type: 'integer', meaning: 'Activity slots of queue `webhooks-slow`.' }),

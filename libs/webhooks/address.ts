@@ -31,14 +31,6 @@ export function isLoopback(text: string): boolean {
   return ipaddr.isValid(text) && ipaddr.parse(text).range() === 'loopback';
 }
 
-/** Throws RangeError unless every entry is a network in CIDR form. */
-export function parseNetworks(entries: readonly string[]): string[] {
-  for (const entry of entries) {
-    if (!ipaddr.isValidCIDR(entry)) throw new RangeError(`not a network in CIDR form: ${entry}`);
-  }
-  return [...entries];
-}
-
 function isInside(address: Address, networks: readonly string[]): boolean {
   return networks.some((network) => {
     const [base, bits] = ipaddr.parseCIDR(network);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { defaultSchedule, nextAttemptDelay, parseSchedule, retryAfterMs } from './schedule.js';
+import { defaultSchedule, nextAttemptDelay, retryAfterMs } from './schedule.js';
 
 const nowMs = Date.parse('2026-03-01T12:00:00Z');
 const failed = (number: number, status: number | null = 500, retryAfter: string | null = null) => ({ number, status, retryAfter, nowMs });
@@ -32,10 +32,5 @@ describe('the retry schedule', () => {
     expect(retryAfterMs('Sun, 01 Mar 2026 11:00:00 GMT', nowMs)).toBe(0);
     for (const text of ['-5', '1.5', 'soon', '', '2026-03-01', '0x10', '1e3']) expect(retryAfterMs(text, nowMs)).toBeNull();
     expect(retryAfterMs(null, nowMs)).toBeNull();
-  });
-
-  it('can be set in seconds', () => {
-    expect(parseSchedule('0, 0.2,1')).toEqual([0, 0.2, 1]);
-    for (const text of ['', '5,10', '0,-1', '0,x', '0,,1']) expect(() => parseSchedule(text)).toThrow(RangeError);
   });
 });

@@ -40,13 +40,3 @@ export function retryAfterMs(value: string | null, nowMs: number): number | null
 function httpDate(text: string): number {
   return /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text) ? Date.parse(text) : Number.NaN;
 }
-
-/** A schedule from configuration: seconds, comma-separated, `0` first. Throws RangeError on anything else. */
-export function parseSchedule(text: string): number[] {
-  const parts = text.split(',').map((part) => part.trim());
-  const seconds = parts.map(Number);
-  if (parts.some((part) => part === '') || seconds.some((value) => !Number.isFinite(value) || value < 0) || seconds[0] !== 0) {
-    throw new RangeError('a retry schedule is a list of seconds that starts with 0');
-  }
-  return seconds;
-}

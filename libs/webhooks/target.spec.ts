@@ -1,4 +1,4 @@
-import { refuseAddress, parseNetworks } from './address.js';
+import { refuseAddress } from './address.js';
 import { refuseTarget } from './target.js';
 
 const strict = { allowLoopback: false, allowedNetworks: [] };
@@ -23,11 +23,10 @@ describe('the guard against requests into our own networks', () => {
     expect(refuseAddress('::1', local)).toBeNull();
     expect(refuseAddress('::ffff:127.0.0.1', local)).not.toBeNull();
     expect(refuseAddress('10.0.0.1', local)).not.toBeNull();
-    const listed = { allowLoopback: false, allowedNetworks: parseNetworks(['10.1.0.0/16', 'fd00::/8']) };
+    const listed = { allowLoopback: false, allowedNetworks: ['10.1.0.0/16', 'fd00::/8'] };
     expect(refuseAddress('10.1.2.3', listed)).toBeNull();
     expect(refuseAddress('fd00::1', listed)).toBeNull();
     expect(refuseAddress('10.2.0.1', listed)).not.toBeNull();
-    expect(() => parseNetworks(['10.0.0.1'])).toThrow(RangeError);
   });
 
   it.each([

@@ -1,0 +1,128 @@
+import { and, asc, count, desc, eq, gte, lt, or, sql, type SQL } from 'drizzle-orm';
+import type { Db, Tx } from './client.js';
+import { events, webhookAttempts, webhookDeliveries, type WebhookAttemptRow, type WebhookDeliveryRow } from './schema/index.js';
+
+/** A delivery with everything that its post needs. */
+export interface DueDelivery {
+  id: string;
+  eventId: string;
+  eventType: string;
+  /** Scheduled attempts so far. */
+  attempts: number;
+  head: string;
+  data: string;
+  createdAt: Date;
+}
+
+const dueColumns = {
+  id: webhookDeliveries.id,
+  eventId: webhookDeliveries.eventId,
+  eventType: events.type,
+  attempts: webhookDeliveries.attempts,
+  head: events.head,
+  data: events.data,
+  createdAt: events.createdAt,
+};
+
+export interface DuePage {
+  limit: number;
+  /** Deliveries that are under way or not recorded yet. */
+  except: readonly string[];
+  /** Those that were tried before come first: the probe of a failing endpoint. */
+  triedFirst?: boolean;
+}
+
+export async function dueDeliveries(db: Db, endpointId: string, { limit, except, triedFirst }: DuePage): Promise<DueDelivery[]> {
+  const order = [asc(webhookDeliveries.nextAttemptAt), asc(webhookDeliveries.id)];
+  return db
+    .select(dueColumns)
+    .from(webhookDeliveries)
+    .innerJoin(events, eq(events.id, webhookDeliveries.eventId))
+    .where(and(
+      eq(webhookDeliveries.endpointId, endpointId),
+      eq(webhookDeliveries.status, 'pending'),
+      sql`${webhookDeliveries.nextAttemptAt} <= clock_timestamp()`,
+      except.length > 0 ? sql`${webhookDeliveries.id} <> all(${sql.param([...except])}::uuid[])` : undefined,
+    ))
+    .orderBy(...(triedFirst ? [sql`${webhookDeliveries.attempts} = 0`, ...order] : order))
+    .limit(limit);
+}
+
+/** Milliseconds until the endpoint's next delivery is due (0 or less: now); null when nothing waits. */
+export async function msUntilNextDue(db: Db, endpointId: string): Promise<number | null> {
+  const { rows } = await db.execute<{ ms: number | null }>(sql`
+    select (extract(epoch from min(next_attempt_at) - clock_timestamp()) * 1000)::float8 as ms
+      from webhook_deliveries where endpoint_id = ${endpointId} and status = 'pending'`);
+  return rows[0]?.ms ?? null;
+}
+
+/** One delivery with what its post needs, whatever its state. */
+export async function deliveryToResend(db: Db, accountId: string, id: string): Promise<(DueDelivery & { endpointId: string }) | undefined> {
+  const [row] = await db
+    .select({ ...dueColumns, endpointId: webhookDeliveries.endpointId })
+    .from(webhookDeliveries)
+    .innerJoin(events, eq(events.id, webhookDeliveries.eventId))
+    .where(and(eq(webhookDeliveries.accountId, accountId), eq(webhookDeliveries.id, id)));
+  return row;
+}
+
+export async function findDelivery(db: Db | Tx, accountId: string, id: string): Promise<WebhookDeliveryRow | undefined> {
+  const [row] = await db.select().from(webhookDeliveries).where(and(eq(webhookDeliveries.accountId, accountId), eq(webhookDeliveries.id, id)));
+  return row;
+}
+
+export interface DeliveryFilter {
+  endpointId?: string;
+  eventId?: string;
+  status?: WebhookDeliveryRow['status'];
+  since?: Date;
+  until?: Date;
+}
+
+/** Newest first; `after` is the last row of the page before. */
+export async function listDeliveries(
+  db: Db,
+  accountId: string,
+  { filter, limit, after }: { filter: DeliveryFilter; limit: number; after?: { at: Date; id: string } },
+): Promise<WebhookDeliveryRow[]> {
+  return db
+    .select()
+    .from(webhookDeliveries)
+    .where(and(
+      eq(webhookDeliveries.accountId, accountId),
+      ...conditions(filter),
+      after && or(lt(webhookDeliveries.createdAt, after.at), and(eq(webhookDeliveries.createdAt, after.at), lt(webhookDeliveries.id, after.id))),
+    ))
+    .orderBy(desc(webhookDeliveries.createdAt), desc(webhookDeliveries.id))
+    .limit(limit);
+}
+
+function conditions(filter: DeliveryFilter): (SQL | undefined)[] {
+  return [
+    filter.endpointId ? eq(webhookDeliveries.endpointId, filter.endpointId) : undefined,
+    filter.eventId ? eq(webhookDeliveries.eventId, filter.eventId) : undefined,
+    filter.status ? eq(webhookDeliveries.status, filter.status) : undefined,
+    filter.since ? gte(webhookDeliveries.createdAt, filter.since) : undefined,
+    filter.until ? lt(webhookDeliveries.createdAt, filter.until) : undefined,
+  ];
+}
+
+/** Oldest first. */
+export async function deliveryAttempts(db: Db, accountId: string, deliveryId: string): Promise<WebhookAttemptRow[]> {
+  return db
+    .select()
+    .from(webhookAttempts)
+    .where(and(eq(webhookAttempts.accountId, accountId), eq(webhookAttempts.deliveryId, deliveryId)))
+    .orderBy(asc(webhookAttempts.number), asc(webhookAttempts.id));
+}
+
+/** Deliveries per event that are not delivered, exhausted or cancelled. */
+export async function pendingCounts(db: Db, eventIds: readonly string[]): Promise<Map<string, number>> {
+  if (eventIds.length === 0) return new Map();
+  const rows = await db
+    .select({ eventId: webhookDeliveries.eventId, pending: count() })
+    .from(webhookDeliveries)
+    .where(and(sql`${webhookDeliveries.eventId} = any(${sql.param([...eventIds])}::uuid[])`, eq(webhookDeliveries.status, 'pending')))
+    .groupBy(webhookDeliveries.eventId);
+  return new Map(rows.map((row) => [row.eventId, row.pending]));
+}

@@ -1,0 +1,78 @@
+import { sql } from 'drizzle-orm';
+import type { Db } from './client.js';
+import type { WebhookEndpointRow } from './schema/index.js';
+
+/** Longer than the pause between two renewals, shorter than a dead drain may stay unnoticed. */
+const drainLease = sql`interval '30 seconds'`;
+
+/**
+ * Endpoints whose dispatcher must be woken: something is due (or the endpoint was deleted while its dispatcher is open), no
+ * drain runs, and nobody has sent a wake in the last 5 s. Several callers never get the same one.
+ */
+export async function claimEndpointsToWake(db: Db, limit: number): Promise<string[]> {
+  const { rows } = await db.execute<{ id: string }>(sql`
+    update webhook_endpoints set wake_sent_at = clock_timestamp(), dispatcher_open = true
+     where id in (
+       select e.id from webhook_endpoints e
+        where e.status <> 'paused'
+          and (e.drain_until is null or e.drain_until < clock_timestamp())
+          and (e.wake_sent_at is null or e.wake_sent_at < clock_timestamp() - interval '5 seconds')
+          and ((e.deleted_at is not null and e.dispatcher_open)
+               or exists (select 1 from webhook_deliveries d
+                           where d.endpoint_id = e.id and d.status = 'pending' and d.next_attempt_at <= clock_timestamp()))
+        order by e.wake_sent_at nulls first
+        limit ${limit}
+        for update skip locked)
+    returning id`);
+  return rows.map((row) => row.id);
+}
+
+/** Takes the endpoint's drain; whoever held it before can record nothing more. Undefined if there is no such endpoint. */
+export async function beginDrain(db: Db, endpointId: string): Promise<number | undefined> {
+  const { rows } = await db.execute<{ drain_epoch: number }>(sql`
+    update webhook_endpoints set drain_epoch = drain_epoch + 1, drain_until = clock_timestamp() + ${drainLease}, dispatcher_open = true
+     where id = ${endpointId} returning drain_epoch`);
+  return rows[0]?.drain_epoch;
+}
+
+export interface DrainHold {
+  endpointId: string;
+  epoch: number;
+}
+
+export type DrainedEndpoint = Pick<
+  WebhookEndpointRow,
+  'id' | 'accountId' | 'url' | 'status' | 'dataFormat' | 'consecutiveFailures' | 'deletedAt'
+>;
+
+/** Keeps the drain and reads the endpoint again. Undefined: another drain has taken it. */
+export async function renewDrain(db: Db, { endpointId, epoch }: DrainHold): Promise<DrainedEndpoint | undefined> {
+  const { rows } = await db.execute<DrainedEndpoint & Record<string, unknown>>(sql`
+    update webhook_endpoints set drain_until = clock_timestamp() + ${drainLease}
+     where id = ${endpointId} and drain_epoch = ${epoch}
+    returning id, account_id as "accountId", url, status, data_format as "dataFormat",
+              consecutive_failures as "consecutiveFailures", deleted_at as "deletedAt"`);
+  return rows[0];
+}
+
+/** From here on the wakers look after the endpoint again. `closed`: its dispatcher ends. */
+export async function endDrain(db: Db, { endpointId, epoch }: DrainHold, { closed }: { closed: boolean }): Promise<void> {
+  await db.execute(sql`
+    update webhook_endpoints set drain_until = null, wake_sent_at = null, dispatcher_open = ${!closed}
+     where id = ${endpointId} and drain_epoch = ${epoch}`);
+}
+
+/**
+ * A failing endpoint's fresh deliveries wait for its next retry instead of spending an attempt each. Returns how many were put
+ * off; 0 when no retry is planned, so that the oldest fresh one becomes the probe.
+ */
+export async function putOffFreshDeliveries(db: Db, endpointId: string): Promise<number> {
+  const { rowCount } = await db.execute(sql`
+    with retry as (
+      select min(next_attempt_at) as at from webhook_deliveries where endpoint_id = ${endpointId} and status = 'pending' and attempts > 0)
+    update webhook_deliveries d set next_attempt_at = retry.at
+      from retry
+     where d.endpoint_id = ${endpointId} and d.status = 'pending' and d.attempts = 0
+       and d.next_attempt_at <= clock_timestamp() and retry.at > clock_timestamp()`);
+  return rowCount ?? 0;
+}
