@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { Client, Connection } from '@temporalio/client';
+import { Pool } from 'undici';
+import { startTestStack, type TestStack } from '../../apps/cli/src/stack/test-stack.js';
+import { parsePublicId } from '../../libs/views/ids.js';
+import { bareLoop, makeBacklog, untilReceived, type ReceiverReport } from './deliveries.js';
+import { load, percentile, type Sample } from './measure.js';
+import { residentMiB } from './memory.js';
+import { Report } from './report.js';
+import { setStage, type Stage } from './stage.js';
+import { startSubprocess } from './subprocess.js';
+
+const quick = process.argv.includes('--quick');
+const dist = fileURLToPath(new URL('../..', import.meta.url));
+const report = new Report();
+const round = (value: number) => (value >= 100 ? value.toFixed(0) : value.toFixed(value >= 10 ? 1 : 2));
+const shown = ({ rate, p50, p99, errors }: Sample) => `${round(rate)}/s, p50 ${round(p50)} ms, p99 ${round(p99)} ms${errors ? `, ${errors} errors` : ''}`;
+const heading = (text: string) => process.stdout.write(`\n${text}\n`);
+
+async function main(): Promise<void> {
+  heading('starting an instance of its own');
+  const stack = await startTestStack(dist, { environments: ['staging'] });
+  try {
+    const stage = await setStage(stack);
+    await measurePayments(stack, stage);
+    await measureReads(stack, stage);
+    await measureDeliveries(stage);
+    await stage.close();
+  } finally {
+    await stack.remove();
+  }
+  await measureMemory();
+  report.print();
+}
+
+async function measurePayments(stack: TestStack, stage: Stage): Promise<void> {
+  const worker = await startSubprocess('floor', { TEMPORAL_ADDRESS: stack.temporalAddress, BENCH_NAMESPACE: stack.namespace('staging') });
+  const connection = await Connection.connect({ address: stack.temporalAddress });
+  const client = new Client({ connection, namespace: stack.namespace('staging') });
+  const bare = async () => void (await client.workflow.execute('floor', { taskQueue: 'bench-floor', workflowId: `floor/${randomUUID()}` }));
+  const pay = () => stage.pay();
+  await load(bare, { callers: 8, operations: 100, seconds: 10 });
+  await load(pay, { callers: 8, operations: 100, seconds: 10 });
+
+  heading('one at a time, on an idle system');
+  const idle = { callers: 1, operations: quick ? 30 : 100, seconds: 30 };
+  const alone = { bare: await load(bare, idle), pay: await load(pay, idle) };
+  report.add('bare workflow, 1 caller', shown(alone.bare));
+  report.add('payment, 1 caller', shown(alone.pay));
+  const extra = alone.pay.p50 - alone.bare.p50;
+  report.add('payment p50 over the bare workflow\'s', `${round(extra)} ms`, '≤ 12 ms', extra <= 12);
+
+  heading('under load');
+  const seconds = quick ? 5 : 12;
+  const ratios: number[] = [];
+  for (const callers of [8, 32]) {
+    const floor = await load(bare, { callers, operations: 100_000, seconds });
+    const paid = await load(pay, { callers, operations: 100_000, seconds });
+    ratios.push(paid.rate / floor.rate);
+    report.add(`bare workflow (the floor), ${callers} callers`, shown(floor));
+    report.add(`payments without endpoints, ${callers} callers`, shown(paid));
+  }
+  const best = Math.max(...ratios);
+  report.add('payments / floor, without endpoints', ratios.map(round).join(' and '), '≥ 0.7', best >= 0.7);
+
+  const receiver = await startSubprocess('receiver', {});
+  const endpoint = await stage.call('POST', '/webhook-endpoints/', { url: receiver.url });
+  const floor = await load(bare, { callers: 32, operations: 100_000, seconds });
+  const paid = await load(pay, { callers: 32, operations: 100_000, seconds });
+  report.add('payments with one endpoint, 32 callers', shown(paid));
+  report.add('payments / floor, with one endpoint', round(paid.rate / floor.rate), '≥ 0.6', paid.rate / floor.rate >= 0.6);
+  const heard = await receiver.ask<ReceiverReport>('reset');
+  report.add('event → first byte at the receiver, under that load', `p50 ${percentile(heard.delays, 0.5)} ms, p99 ${percentile(heard.delays, 0.99)} ms`);
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  await receiver.ask('reset');
+  await load(async () => {
+    await stage.pay();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }, { callers: 2, operations: quick ? 50 : 200, seconds: 30 });
+  const calm = await untilReceived(receiver, 100);
+  const p99 = percentile(calm.delays, 0.99);
+  report.add('event → first byte at the receiver, about 15 payments a second', `p50 ${percentile(calm.delays, 0.5)} ms, p99 ${p99} ms`, 'p99 ≤ 1000 ms', p99 <= 1000);
+  await stage.call('DELETE', `/webhook-endpoints/${endpoint.id}`);
+  receiver.stop();
+  worker.stop();
+  await connection.close();
+}
+
+async function measureReads(stack: TestStack, stage: Stage): Promise<void> {
+  heading('GET by id');
+  const bareServer = await startSubprocess('bare-server', { BENCH_DATABASE_URL: stack.databaseUrl('staging') });
+  const bareHttp = new Pool(bareServer.url, { connections: 64 });
+  const uuid = parsePublicId('cus', 'staging', stage.customerId);
+  const read = async (http: Pool, path: string) => {
+    const answer = await http.request({ method: 'GET', path, headers: stage.headers });
+    await answer.body.dump();
+    if (answer.statusCode !== 200) throw new Error(`GET ${path} answered ${answer.statusCode}`);
+  };
+  const ours = () => read(stage.http, `/customers/${stage.customerId}`);
+  const bare = () => read(bareHttp, `/customers/${uuid}`);
+  const run = { callers: 32, operations: 1_000_000, seconds: quick ? 3 : 8 };
+  await load(ours, { ...run, seconds: 2 });
+  await load(bare, { ...run, seconds: 2 });
+  const got = await load(ours, run);
+  const floor = await load(bare, run);
+  report.add('GET /customers/{id}, 32 callers', shown(got), '≥ 3000/s', got.rate >= 3000);
+  report.add('bare Fastify route with the same select', shown(floor));
+  report.add('GET by id / bare route', round(got.rate / floor.rate));
+  await bareHttp.close();
+  bareServer.stop();
+}
+
+async function measureDeliveries(stage: Stage): Promise<void> {
+  heading('webhook deliveries');
+  const receiver = await startSubprocess('receiver', {});
+  const endpoint = await stage.call('POST', '/webhook-endpoints/', { url: receiver.url, enabled_events: ['customer.updated'] });
+  await stage.call('POST', `/webhook-endpoints/${endpoint.id}/pause`);
+  const count = quick ? 2000 : 8000;
+  const bodies = await makeBacklog(stage, count);
+  await stage.call('POST', `/webhook-endpoints/${endpoint.id}/resume`);
+  const drained = await untilReceived(receiver, count);
+  const rate = (count - 1) / ((drained.lastAt - drained.firstAt) / 1000);
+  await receiver.ask('reset');
+  const recorded = await bareLoop(stage, { receiver, bodies, record: true });
+  const posted = await bareLoop(stage, { receiver, bodies, record: false });
+  report.add('deliveries, backlog of one endpoint', `${round(rate)}/s`);
+  report.add('loop: post, then one transaction each', `${round(recorded)}/s`);
+  report.add('loop: post alone', `${round(posted)}/s`);
+  report.add('deliveries / loop with a transaction each', round(rate / recorded), '≥ 0.5', rate / recorded >= 0.5);
+  report.add('deliveries / posting alone', round(rate / posted));
+  await stage.call('DELETE', `/webhook-endpoints/${endpoint.id}`);
+  receiver.stop();
+}
+
+async function measureMemory(): Promise<void> {
+  heading('memory of both environments, a minute after their start');
+  const stack = await startTestStack(dist);
+  try {
+    await new Promise((resolve) => setTimeout(resolve, quick ? 5_000 : 60_000));
+    const used = stack.children().map((child) => ({ name: child.name, mib: residentMiB(child.pid) }));
+    const sum = used.reduce((total, { mib }) => total + mib, 0);
+    for (const { name, mib } of used) report.add(`memory of ${name}`, `${round(mib)} MiB`);
+    report.add('memory of all processes', `${round(sum)} MiB`, '≤ 1536 MiB', sum <= 1536);
+  } finally {
+    await stack.remove();
+  }
+}
+
+await main();

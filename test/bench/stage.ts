@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto';
+import { Pool } from 'undici';
+import type { TestStack } from '../../apps/cli/src/stack/test-stack.js';
+import { openAccount } from '../../libs/db/account.writes.js';
+import { connect, type Database } from '../../libs/db/client.js';
+import type { AccountRow } from '../../libs/db/schema/index.js';
+
+/** Everything the measurements share: a fresh account with one route over two simulator connections and a customer with a card. */
+export interface Stage {
+  database: Database;
+  account: AccountRow;
+  http: Pool;
+  headers: Record<string, string>;
+  customerId: string;
+  pay: (body?: Record<string, unknown>) => Promise<void>;
+  call: <T = Record<string, any>>(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown) => Promise<T>;
+  close(): Promise<void>;
+}
+
+export async function setStage(stack: TestStack): Promise<Stage> {
+  const database = connect(stack.databaseUrl('staging'), { max: 10 });
+  const tokenKey = Buffer.from(stack.secrets.keys.staging.tokenKey, 'base64');
+  const { account, token } = await openAccount(database.db, { environment: 'staging', name: 'bench', tokenKey });
+  const http = new Pool(stack.apiUrl('staging'), { connections: 64 });
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+
+  const call: Stage['call'] = async (method, path, body) => {
+    const answer = await http.request({ method, path, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+    const text = await answer.body.text();
+    if (answer.statusCode >= 300) throw new Error(`${method} ${path} answered ${answer.statusCode}: ${text.slice(0, 500)}`);
+    return text === '' ? {} : JSON.parse(text);
+  };
+
+  const first = await call('POST', '/payment-processors/', { name: 'A', kind: 'simulator' });
+  const second = await call('POST', '/payment-processors/', { name: 'B', kind: 'simulator' });
+  const document = { rules: [], default: { strategy: 'priority', processors: [first.id, second.id] } };
+  const route = await call('POST', '/payment-routes/', { name: 'bench', route_configuration: document });
+  const customer = await call('POST', '/customers/', { email: `bench.${randomUUID()}@example.com` });
+  const card = { number: '4242424242424242', exp_month: 12, exp_year: new Date().getUTCFullYear() + 2, cvc: '123' };
+  const method = await call('POST', '/payment-methods/', { card });
+  await call('POST', `/payment-methods/${method.id}/attach`, { customer_id: customer.id });
+
+  const wish = {
+    amount_atom: 1000, currency: 'usd', customer_id: customer.id, payment_method_id: method.id, payment_route_id: route.id, confirm: true,
+  };
+  const pay = async (body = {}) => {
+    const intent = await call('POST', '/payment-intents/', { ...wish, ...body });
+    if (intent.status !== 'succeeded') throw new Error(`a payment is ${String(intent.status)}`);
+  };
+  const close = async () => {
+    await http.close();
+    await database.close();
+  };
+  return { database, account, http, headers, customerId: customer.id, pay, call, close };
+}
