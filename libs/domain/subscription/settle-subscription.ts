@@ -1,0 +1,121 @@
+import type { OutcomeClass } from '../payment/outcome.js';
+import { cancelledState } from './begin-subscription.js';
+import { moneyBack } from './cancel-subscription.js';
+import { blockOf, chargePaceMs, incompleteRetryMs, nextRetry } from './dunning.js';
+import { plan, type Facts, type InvoiceFacts, type Plan } from './plan.js';
+import { planResumePaid } from './resume-subscription.js';
+import { moved, type Move } from './subscription.machine.js';
+import type { Dunning, SubscriptionState } from './subscription.state.js';
+
+export type Failure = OutcomeClass | 'no_payment_method' | 'send_invoice' | null;
+
+/** The outcome of the payment that was begun, once it is known; null while it is not. */
+export function planSettlement(s: SubscriptionState, facts: Facts): Plan | null {
+  const invoice = facts.charging;
+  if (!invoice || invoice.payment === 'unresolved') return null;
+  const settled: SubscriptionState = { ...s, chargingInvoiceId: null };
+  if (s.status === 'cancelled') return planAfterCancel(settled, invoice);
+  if (invoice.status === 'paid') return planPaid(settled, facts);
+  if (invoice.status === 'void') return s.status === 'trialing' || s.resuming ? plan(settled) : planPaid(settled, facts);
+  return planFailed(settled, invoice.failure, facts);
+}
+
+/** Paid by hand, out of band, or voided, while nothing was begun here; null when money is still owed or never was. */
+export function planPaidElsewhere(s: SubscriptionState, facts: Facts): Plan | null {
+  if (s.chargingInvoiceId !== null || s.status === 'cancelled') return null;
+  if (facts.openInvoices.length > 0) return null;
+  if (s.billingStatus === 'past_due' || s.billingStatus === 'unpaid') return planPaid(s, facts);
+  const latest = facts.latestInvoice;
+  if (latest?.status !== 'paid' || latest.periodStart.getTime() !== s.currentPeriodStart.getTime()) return null;
+  const awaited = s.resuming ? latest.periodStart >= (s.pausedAt ?? latest.periodStart) : s.status === 'trialing' && s.billingStatus !== 'scheduled';
+  return awaited ? planPaid(s, facts) : null;
+}
+
+function planPaid(s: SubscriptionState, facts: Facts): Plan {
+  if (facts.openInvoices.length > 0) return plan({ ...s, chargeAt: nextCharge(s, facts.now) });
+  if (s.status === 'paused') return s.resuming ? planResumePaid(s, facts) : planPaidWhilePaused(s);
+  const first = s.status === 'trialing';
+  if (!first && s.billingStatus === 'current') return plan(s);
+  const next: SubscriptionState = { ...s, status: 'active', billingStatus: 'current', dunning: null, chargeAt: null };
+  return plan(moved(s, first ? 'first_paid' : 'all_paid', next), [first ? 'activated' : 'updated']);
+}
+
+/** Other invoices are owed: in dunning at once, after downtime one in 24 hours. */
+function nextCharge(s: SubscriptionState, now: Date): Date {
+  if (s.dunning || s.resuming || !s.lastChargeAt) return now;
+  return new Date(Math.max(now.getTime(), s.lastChargeAt.getTime() + chargePaceMs));
+}
+
+function planPaidWhilePaused(s: SubscriptionState): Plan {
+  const keptTime = s.keptTime && { ...s.keptTime, from: 'active' as const, owed: false };
+  if (s.billingStatus === 'incomplete') return plan(s);
+  const next: SubscriptionState = { ...s, billingStatus: 'current', dunning: null, chargeAt: null, keptTime };
+  return plan(moved(s, 'paid_while_paused', next), s.billingStatus === 'current' ? [] : ['updated']);
+}
+
+/** A charge failed, could not begin, or its due date passed. */
+export function planFailed(s: SubscriptionState, failure: Failure, facts: Facts): Plan {
+  const { now } = facts;
+  if (s.billingStatus === 'unpaid') return plan(s);
+  const blocked = blockOf(failure);
+  const dunning: Dunning = {
+    startedAt: s.dunning?.startedAt ?? now.toISOString(),
+    failures: (s.dunning?.failures ?? 0) + 1,
+    blocked,
+  };
+  if (s.status === 'paused' && s.resuming) {
+    return plan(moved(s, 'resume_refused', { ...s, chargeAt: null }), ['resume_failed']);
+  }
+  if (s.billingStatus === 'incomplete') {
+    const again = dunning.failures === 1 && !blocked ? new Date(now.getTime() + incompleteRetryMs) : null;
+    return plan(moved(s, 'stays_incomplete', { ...s, dunning, chargeAt: again }));
+  }
+  const retry = blocked ? null : nextRetry(dunning, now);
+  if (s.status === 'paused') return planFailedWhilePaused({ ...s, dunning, chargeAt: retry });
+  const next: SubscriptionState = { ...s, status: 'active', billingStatus: 'past_due', dunning, chargeAt: retry };
+  const begun = s.billingStatus !== 'past_due';
+  const move: Move = s.status === 'trialing' ? 'first_failed' : 'charge_failed';
+  const pastDue = moved(s, move, next);
+  if (!retry && !blocked) return planDunningEnd(pastDue, facts);
+  return plan(pastDue, [...(s.status === 'trialing' ? (['activated'] as const) : []), ...(begun ? (['past_due'] as const) : [])]);
+}
+
+function planFailedWhilePaused(s: SubscriptionState): Plan {
+  const keptTime = s.keptTime && { ...s.keptTime, from: 'active' as const };
+  const next: SubscriptionState = { ...s, billingStatus: 'past_due', keptTime };
+  return plan(moved(s, 'failed_while_paused', next), s.billingStatus === 'past_due' ? [] : ['past_due']);
+}
+
+/** The last retry failed, or the last day of a blocked run has come. */
+export function planDunningEnd(s: SubscriptionState, facts: Facts): Plan {
+  switch (s.dunningEnd) {
+    case 'pause': {
+      const seconds = Math.max(0, Math.floor((s.currentPeriodEnd.getTime() - facts.now.getTime()) / 1000));
+      const next: SubscriptionState = {
+        ...s,
+        status: 'paused',
+        pausedAt: facts.now,
+        keptTime: { from: 'active', seconds, owed: true },
+        dunning: null,
+        chargeAt: null,
+        pauseAtEnd: false,
+        resumesAt: null,
+      };
+      return plan(moved(s, 'dunning_ended', next), ['paused']);
+    }
+    case 'leave_unpaid':
+      return plan(moved(s, 'dunning_ended', { ...s, billingStatus: 'unpaid', dunning: null, chargeAt: null }), ['updated']);
+    default: {
+      const closed = facts.openInvoices.map((invoice) => ({ invoiceId: invoice.id, as: 'uncollectible' as const }));
+      return plan(moved(s, 'dunning_ended', cancelledState(s, facts.now)), ['canceled'], { closed });
+    }
+  }
+}
+
+/** Cancelled while the payment was unresolved: on success it counts and the refund options apply, else the cancel's rule. */
+function planAfterCancel(s: SubscriptionState, invoice: InvoiceFacts): Plan {
+  const options = s.cancelOptions ?? { cancelUnpaidInvoices: false, fullRefund: false, prorate: false };
+  if (invoice.status === 'paid') return plan(s, [], moneyBack(s, options, { paid: invoice, at: s.cancelledAt ?? s.currentPeriodEnd }));
+  const closed = options.cancelUnpaidInvoices ? [{ invoiceId: invoice.id, as: 'void' as const }] : [];
+  return plan(s, [], { closed });
+}
