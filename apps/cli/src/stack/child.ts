@@ -29,6 +29,7 @@ const steadyMs = 30_000;
  */
 export class Child {
   private identity: ProcessIdentity | null = null;
+  private process: ChildProcess | null = null;
   private wanted = false;
   private serving = false;
   private servingSince = 0;
@@ -108,6 +109,7 @@ export class Child {
       closeSync(log);
     }
     this.exit = null;
+    this.process = process;
     process.once('error', (error) => (this.exit = error.message));
     process.once('exit', (code, name) => this.ended(process, code === null ? `ended by ${name}` : `exit code ${code}`));
     if (process.pid === undefined) return;
@@ -126,7 +128,7 @@ export class Child {
   }
 
   private ended(process: ChildProcess, why: string): void {
-    if (this.identity?.pid !== process.pid) return;
+    if (this.process !== process) return;
     this.exit = why;
     if (!this.wanted || !this.supervised || !this.serving) return;
     if (performance.now() - this.servingSince > steadyMs) this.failures = 0;

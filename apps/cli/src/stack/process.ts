@@ -42,6 +42,16 @@ export function parentOf(pid: number): number | null {
   }
 }
 
+/** The command line of a process, its parts joined by spaces, or null if the process is gone. */
+export function commandLineOf(pid: number): string | null {
+  try {
+    if (process.platform === 'linux') return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+    return execFileSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).trim();
+  } catch {
+    return null;
+  }
+}
+
 export function identify(pid: number): ProcessIdentity | null {
   const startedAt = startTimeOf(pid);
   return startedAt === null ? null : { pid, startedAt };

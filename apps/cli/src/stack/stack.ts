@@ -24,6 +24,8 @@ export interface StackOptions {
   onlyBuilt?: boolean;
   extra?: NodeJS.ProcessEnv;
   env?: NodeJS.ProcessEnv;
+  /** Stops what is being started. */
+  abort?: AbortSignal;
 }
 
 /** A running installation. */
@@ -61,12 +63,16 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const lock = home.lock();
   if ('heldBy' in lock) throw new HomeInUse(home.path, lock.heldBy.pid);
   const starting = new Starting(home, options);
+  const abort = () => void starting.stop();
+  options.abort?.addEventListener('abort', abort);
   try {
     return await starting.run(() => lock.release());
   } catch (error) {
     await starting.stop();
     lock.release();
     throw error;
+  } finally {
+    options.abort?.removeEventListener('abort', abort);
   }
 }
 
@@ -187,6 +193,7 @@ class Starting {
   }
 
   private async launch(spec: ChildSpec): Promise<void> {
+    this.options.abort?.throwIfAborted();
     const child = new Child(spec, this.home, this.options.supervised);
     child.onRestart = (name, why) => this.options.progress(`${name} ended (${why}): starting it again`);
     this.started.push(child);
