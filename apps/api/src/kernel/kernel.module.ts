@@ -1,0 +1,25 @@
+import { Global, Module, type DynamicModule } from '@nestjs/common';
+import { APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import { CallersService } from './callers.service.js';
+import { IdempotencyInterceptor } from './idempotency.interceptor.js';
+import { Infrastructure } from './infrastructure.js';
+import { RolesGuard } from './roles.guard.js';
+import { ValidationPipe } from './validation.pipe.js';
+
+@Global()
+@Module({})
+export class KernelModule {
+  static of(infrastructure: Infrastructure): DynamicModule {
+    return {
+      module: KernelModule,
+      providers: [
+        { provide: Infrastructure, useValue: infrastructure },
+        CallersService,
+        { provide: APP_GUARD, useClass: RolesGuard },
+        { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
+        { provide: APP_PIPE, useClass: ValidationPipe },
+      ],
+      exports: [Infrastructure, CallersService],
+    };
+  }
+}
