@@ -58,9 +58,10 @@ async function startOrShow(home: Home, environments: readonly EnvironmentName[],
 async function readyOfOther(home: Home): Promise<Ready | null> {
   const owner = ownerOf(home.file('lock'));
   if (owner === null) return null;
-  say(`process ${owner.pid} is starting in this folder`);
-  await waitUntil(() => home.ready()?.pid === owner.pid || !isAlive(owner), 300_000, 100);
-  return home.ready()?.pid === owner.pid ? home.ready() : null;
+  const isReady = () => home.ready()?.pid === owner.pid;
+  if (!isReady()) say(`process ${owner.pid} is starting in this folder`);
+  await waitUntil(() => isReady() || !isAlive(owner), 300_000, 100);
+  return isReady() ? home.ready() : null;
 }
 
 interface Serving {
