@@ -5,12 +5,17 @@ import type { WebhookEndpointRow } from './schema/index.js';
 /** Longer than the pause between two renewals, shorter than a dead drain may stay unnoticed. */
 const drainLease = sql`interval '30 seconds'`;
 
+export interface EndpointToWake {
+  id: string;
+  accountId: string;
+}
+
 /**
  * Endpoints whose dispatcher must be woken: something is due (or the endpoint was deleted while its dispatcher is open), no
  * drain runs, and nobody has sent a wake in the last 5 s. Several callers never get the same one.
  */
-export async function claimEndpointsToWake(db: Db, limit: number): Promise<string[]> {
-  const { rows } = await db.execute<{ id: string }>(sql`
+export async function claimEndpointsToWake(db: Db, limit: number): Promise<EndpointToWake[]> {
+  const { rows } = await db.execute<EndpointToWake & Record<string, unknown>>(sql`
     update webhook_endpoints set wake_sent_at = clock_timestamp(), dispatcher_open = true
      where id in (
        select e.id from webhook_endpoints e
@@ -23,8 +28,8 @@ export async function claimEndpointsToWake(db: Db, limit: number): Promise<strin
         order by e.wake_sent_at nulls first
         limit ${limit}
         for update skip locked)
-    returning id`);
-  return rows.map((row) => row.id);
+    returning id, account_id as "accountId"`);
+  return rows;
 }
 
 /** Takes the endpoint's drain; whoever held it before can record nothing more. Undefined if there is no such endpoint. */
@@ -40,10 +45,11 @@ export interface DrainHold {
   epoch: number;
 }
 
-export type DrainedEndpoint = Pick<
-  WebhookEndpointRow,
-  'id' | 'accountId' | 'url' | 'status' | 'dataFormat' | 'consecutiveFailures' | 'deletedAt'
->;
+export interface DrainedEndpoint
+  extends Pick<WebhookEndpointRow, 'id' | 'accountId' | 'url' | 'status' | 'dataFormat' | 'consecutiveFailures' | 'deletedAt'> {
+  /** The live ones, newest first, as they are stored. */
+  secrets: { id: string; sealed: string }[];
+}
 
 /** Keeps the drain and reads the endpoint again. Undefined: another drain has taken it. */
 export async function renewDrain(db: Db, { endpointId, epoch }: DrainHold): Promise<DrainedEndpoint | undefined> {
@@ -51,7 +57,10 @@ export async function renewDrain(db: Db, { endpointId, epoch }: DrainHold): Prom
     update webhook_endpoints set drain_until = clock_timestamp() + ${drainLease}
      where id = ${endpointId} and drain_epoch = ${epoch}
     returning id, account_id as "accountId", url, status, data_format as "dataFormat",
-              consecutive_failures as "consecutiveFailures", deleted_at as "deletedAt"`);
+              consecutive_failures as "consecutiveFailures", deleted_at as "deletedAt",
+              (select coalesce(json_agg(json_build_object('id', s.id, 'sealed', s.sealed) order by s.created_at desc, s.id desc), '[]')
+                 from webhook_secrets s
+                where s.endpoint_id = webhook_endpoints.id and (s.expires_at is null or s.expires_at > clock_timestamp())) as secrets`);
   return rows[0];
 }
 

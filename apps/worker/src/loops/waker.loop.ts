@@ -1,0 +1,102 @@
+import type { Client } from '@temporalio/client';
+import type { Db } from '../../../../libs/db/client.js';
+import { claimEndpointsToWake, type EndpointToWake } from '../../../../libs/db/drain.writes.js';
+import { openWakeListener } from '../../../../libs/db/wake.js';
+import type { Environment } from '../../../../libs/domain/environment.js';
+import type { Logger } from '../../../../libs/telemetry/log.js';
+import { wakeWebhookEndpoint } from '../../../../libs/temporal/webhook-endpoint.client.js';
+import { publicId } from '../../../../libs/views/ids.js';
+
+export interface WakerDeps {
+  db: Db;
+  databaseUrl: string;
+  client: Client;
+  environment: Environment;
+  log: Logger;
+}
+
+const pollMs = 250;
+const mostAtOnce = 8;
+const perSecond = 30;
+
+/**
+ * Starts or wakes the dispatcher of every endpoint with due deliveries: at once after a NOTIFY, and by a poll as safety net. A
+ * wake that fails is claimed again after 5 s. Several worker processes may run it. Returns how to stop it.
+ */
+export function startWaker(deps: WakerDeps): () => Promise<void> {
+  const waker = new Waker(deps);
+  const listener = openWakeListener({
+    databaseUrl: deps.databaseUrl,
+    onError: (err) => deps.log.warn({ err }, 'wake listener lost its connection'),
+    onWake: () => waker.nudge(),
+  });
+  const poll = setInterval(() => waker.nudge(), pollMs);
+  return async () => {
+    clearInterval(poll);
+    await Promise.all([waker.stop(), listener.close()]);
+  };
+}
+
+class Waker {
+  private round: Promise<void> | null = null;
+  private again = false;
+  private stopped = false;
+  private healthy = true;
+  private readonly pace = new Pace(perSecond);
+
+  constructor(private readonly deps: WakerDeps) {}
+
+  nudge(): void {
+    this.again = true;
+    this.round ??= this.run().finally(() => { this.round = null; });
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    await this.round;
+  }
+
+  private async run(): Promise<void> {
+    while (this.again && !this.stopped) {
+      this.again = false;
+      try {
+        const claimed = await claimEndpointsToWake(this.deps.db, mostAtOnce);
+        if (claimed.length === mostAtOnce) this.again = true;
+        await Promise.all(claimed.map((endpoint) => this.wake(endpoint)));
+        if (!this.healthy) this.deps.log.info('waking webhook endpoints again');
+        this.healthy = true;
+      } catch (err) {
+        if (this.healthy) this.deps.log.warn({ err }, 'cannot wake webhook endpoints');
+        this.healthy = false;
+        return;
+      }
+    }
+  }
+
+  private async wake({ id, accountId }: EndpointToWake): Promise<void> {
+    await this.pace.turn();
+    const { client, environment } = this.deps;
+    await wakeWebhookEndpoint(client, {
+      endpointId: id,
+      endpoint: publicId('webhook_endpoint', environment, id),
+      account: publicId('acct', environment, accountId),
+    });
+  }
+}
+
+/** Hands out turns at an even rate. */
+class Pace {
+  private next = 0;
+  private readonly gapMs: number;
+
+  constructor(rate: number) {
+    this.gapMs = 1000 / rate;
+  }
+
+  async turn(): Promise<void> {
+    const now = performance.now();
+    const at = Math.max(this.next, now);
+    this.next = at + this.gapMs;
+    if (at > now) await new Promise((resolve) => setTimeout(resolve, at - now));
+  }
+}

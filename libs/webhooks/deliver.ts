@@ -1,0 +1,42 @@
+import { renderPayload, type DataFormat } from './payload.js';
+import type { Poster, PostResult } from './poster.js';
+import { signatureDigest, standardHeaders } from './signature.js';
+
+export interface Receiver {
+  /** Public id. */
+  endpointId: string;
+  url: string;
+  format: DataFormat;
+  /** Live secrets, newest first. */
+  secrets: readonly string[];
+}
+
+export interface StoredEvent {
+  /** Public id. */
+  eventId: string;
+  head: string;
+  data: string;
+  createdAt: Date;
+}
+
+export interface Delivered extends PostResult {
+  startedAt: Date;
+  /** A complete answer with a 2xx. */
+  success: boolean;
+}
+
+/** Renders, signs and posts one event to one receiver. Never throws for what the receiver does. */
+export async function deliver(poster: Poster, receiver: Receiver, event: StoredEvent, signal?: AbortSignal): Promise<Delivered> {
+  const { body, signed } = renderPayload({ ...receiver, ...event });
+  const startedAt = new Date();
+  const headers = {
+    'signature-digest': signatureDigest({ createdAtSeconds: seconds(event.createdAt), data: signed, secrets: receiver.secrets }),
+    ...standardHeaders({ id: event.eventId, attemptedAtSeconds: seconds(startedAt), body, secrets: receiver.secrets }),
+  };
+  const result = await poster.post({ url: receiver.url, headers, body, signal });
+  return { ...result, startedAt, success: result.status !== null && result.status >= 200 && result.status < 300 };
+}
+
+function seconds(date: Date): number {
+  return Math.floor(date.getTime() / 1000);
+}
