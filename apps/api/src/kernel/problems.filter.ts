@@ -64,7 +64,7 @@ export class ProblemsFilter implements ExceptionFilter {
     if (error instanceof ReplayedAnswer) {
       const { type, body } = error.answer;
       void reply.code(error.status).header('idempotent-replayed', 'true');
-      void (body === '' ? reply.send() : reply.type(type).send(body));
+      void (body === '' ? reply.send() : reply.header('content-type', type).send(Buffer.from(body)));
       return;
     }
     const known = this.refineNotFound(error, request, reply);
@@ -74,7 +74,7 @@ export class ProblemsFilter implements ExceptionFilter {
     }
     if (reply.sent) return;
     const problem = renderProblem(known, request, this.infrastructure.config.publicUrl);
-    void reply.code(problem.status).headers(problem.headers).type(problemType).send(problem.body);
+    void reply.code(problem.status).headers(problem.headers).header('content-type', problemType).send(Buffer.from(problem.body));
   }
 
   private refineNotFound(error: unknown, request: FastifyRequest, reply: FastifyReply): DomainError {

@@ -26,7 +26,8 @@ export function createAdapter(infrastructure: Infrastructure): FastifyAdapter {
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
     frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) => {
       const problem = renderProblem(new DomainError('not_found', 'There is no such path.'), request, config.publicUrl);
-      void reply.code(problem.status).headers({ ...problem.headers, 'x-request-id': request.id }).type(problemType).send(problem.body);
+      const headers = { ...problem.headers, 'x-request-id': request.id, 'content-type': problemType };
+      void reply.code(problem.status).headers(headers).send(Buffer.from(problem.body));
     },
     clientErrorHandler: (error, socket) => refuseConnection(infrastructure, error, socket as Socket),
   });
@@ -73,12 +74,15 @@ export async function prepareServer(server: FastifyInstance, infrastructure: Inf
     const hash = callers.readHash(request);
     if (typeof hash === 'string') request.tokenHash = hash;
     const isPublic = request.is404 || request.routeOptions.config.public === true;
-    if (!isPublic || request.is404) await spendLimit(await limit(request), reply);
+    if (!isPublic || request.is404) spendLimit(await limit(request), reply);
     if (isPublic) return;
     if (typeof hash !== 'string') throw hash;
     request.caller = await callers.identify(request, hash);
   });
-  await server.register(helmet, { contentSecurityPolicy: { directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } }, hsts: infrastructure.config.publicUrl.startsWith('https:') });
+  await server.register(helmet, {
+    contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+    hsts: infrastructure.config.publicUrl.startsWith('https:'),
+  });
   observe(server, infrastructure);
   return routes;
 }
