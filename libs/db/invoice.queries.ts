@@ -1,0 +1,108 @@
+import { and, asc, desc, eq, inArray, isNotNull, sql } from 'drizzle-orm';
+import { isOwed } from '../domain/invoice/invoice.machine.js';
+import type { OutcomeClass } from '../domain/payment/outcome.js';
+import type { InvoiceFacts, PaymentStanding } from '../domain/subscription/plan.js';
+import type { Environment } from '../domain/environment.js';
+import { invoiceView, type InvoiceView } from '../views/invoice.view.js';
+import type { Db, Tx } from './client.js';
+import { charges, invoiceItems, invoices, paymentIntents, refunds, type InvoiceItemRow, type InvoiceRow } from './schema/index.js';
+
+export async function findInvoice(db: Db | Tx, accountId: string, id: string): Promise<InvoiceRow | undefined> {
+  const [row] = await db
+    .select()
+    .from(invoices)
+    .where(and(eq(invoices.id, id), eq(invoices.accountId, accountId)));
+  return row;
+}
+
+export async function findInvoiceItem(db: Db, accountId: string, id: string): Promise<InvoiceItemRow | undefined> {
+  const [row] = await db
+    .select()
+    .from(invoiceItems)
+    .where(and(eq(invoiceItems.id, id), eq(invoiceItems.accountId, accountId)));
+  return row;
+}
+
+/** Published objects of the rows, in their order, with lines and refunds read in two queries. */
+export async function invoiceViews(db: Db | Tx, rows: InvoiceRow[], environment: Environment): Promise<InvoiceView[]> {
+  if (rows.length === 0) return [];
+  const ids = rows.map((row) => row.id);
+  const intents = rows.flatMap((row) => (row.paymentIntentId ? [row.paymentIntentId] : []));
+  const lines = await db.select().from(invoiceItems).where(inArray(invoiceItems.invoiceId, ids)).orderBy(asc(invoiceItems.id));
+  const returned =
+    intents.length === 0
+      ? []
+      : await db
+          .select({ id: refunds.id, intentId: refunds.paymentIntentId })
+          .from(refunds)
+          .where(inArray(refunds.paymentIntentId, intents))
+          .orderBy(asc(refunds.id));
+  return rows.map((row) =>
+    invoiceView(
+      row,
+      {
+        lines: lines.filter((line) => line.invoiceId === row.id),
+        refundIds: returned.filter(({ intentId }) => intentId === row.paymentIntentId).map(({ id }) => id),
+      },
+      environment,
+    ),
+  );
+}
+
+/** Finalised invoices of a subscription, oldest first, with how their payments stand. */
+export async function readInvoiceFacts(db: Db | Tx, subscriptionId: string): Promise<InvoiceFacts[]> {
+  const rows = await db
+    .select({ invoice: invoices, intentStatus: paymentIntents.status, outcomeClass: charges.outcomeClass })
+    .from(invoices)
+    .leftJoin(paymentIntents, eq(paymentIntents.id, invoices.paymentIntentId))
+    .leftJoin(charges, eq(charges.id, paymentIntents.lastChargeId))
+    .where(and(eq(invoices.subscriptionId, subscriptionId), isNotNull(invoices.finalizedAt), worthReading(subscriptionId)))
+    .orderBy(asc(invoices.periodStart), asc(invoices.id));
+  return rows.map(({ invoice, intentStatus, outcomeClass }) => ({
+    id: invoice.id,
+    status: invoice.status,
+    periodStart: invoice.periodStart,
+    periodEnd: invoice.periodEnd,
+    dueDate: invoice.dueDate,
+    totalAtom: invoice.totalAtom,
+    dueAtom: invoice.dueAtom,
+    paidAtom: invoice.paidAtom,
+    refundedAtom: invoice.refundedAtom,
+    payment: standingOf(intentStatus),
+    failure: outcomeClass as OutcomeClass | null,
+  }));
+}
+
+/** A subscription of years has many paid invoices: only what is owed, the one being charged and the newest matter. */
+function worthReading(subscriptionId: string) {
+  return sql`(${invoices.status} in ('open', 'past_due')
+    or ${invoices.id} = (select s.charging_invoice_id from subscriptions s where s.id = ${subscriptionId})
+    or ${invoices.id} = (select n.id from invoices n where n.subscription_id = ${subscriptionId} and n.finalized_at is not null
+      order by n.period_start desc, n.id desc limit 1))`;
+}
+
+export function standingOf(status: string | null): PaymentStanding {
+  switch (status) {
+    case null:
+    case 'requires_confirmation':
+      return 'none';
+    case 'succeeded':
+      return 'succeeded';
+    case 'requires_action':
+      return 'action';
+    case 'requires_payment_method':
+    case 'canceled':
+      return 'at_rest';
+    default:
+      return 'unresolved';
+  }
+}
+
+export function owedFirst(facts: InvoiceFacts[]): InvoiceFacts[] {
+  return facts.filter(({ status }) => isOwed(status));
+}
+
+/** The newest invoices of a subscription. */
+export async function latestInvoices(db: Db, subscriptionId: string, limit: number): Promise<InvoiceRow[]> {
+  return db.select().from(invoices).where(eq(invoices.subscriptionId, subscriptionId)).orderBy(desc(invoices.id)).limit(limit);
+}

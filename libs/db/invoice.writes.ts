@@ -1,0 +1,197 @@
+import { eq, sql } from 'drizzle-orm';
+import type { Change } from '../domain/change/change.js';
+import type { InvoiceDraft } from '../domain/invoice/invoice.draft.js';
+import { moveInvoice, type InvoiceMove } from '../domain/invoice/invoice.machine.js';
+import { DomainError, notFound } from '../errors/domain-error.js';
+import { invoiceItemView } from '../views/invoice.view.js';
+import { raiseAttention } from './attention.writes.js';
+import type { Tx } from './client.js';
+import { appendEvents, previousValues, type EventDraft } from './event.writes.js';
+import { invoiceViews } from './invoice.queries.js';
+import { newId } from './mint.js';
+import { invoiceItems, invoiceNumbers, invoices, type InvoiceItemRow, type InvoiceRow, type SubscriptionRow } from './schema/index.js';
+
+export interface InvoiceOutcome {
+  invoiceId: string;
+  paymentIntentId: string;
+  /** `refunded`: `amountAtom` of what was paid left again. */
+  outcome: 'paid' | 'failed' | 'refunded';
+  amountAtom: number;
+  /** For people, of a failed payment. */
+  failureMessage: string | null;
+  at: Date;
+}
+
+/** What an invoice learns from its payment, in the transaction of the payment's own outcome. Events `invoice.*`. */
+export async function settleInvoice(tx: Tx, change: Change, outcome: InvoiceOutcome): Promise<void> {
+  const row = await lockInvoice(tx, change.accountId, outcome.invoiceId);
+  if (outcome.outcome === 'refunded') {
+    const refundedAtom = Math.min(row.paidAtom, row.refundedAtom + outcome.amountAtom);
+    return updateInvoice(tx, change, { row, set: { refundedAtom }, at: outcome.at, event: 'invoice.updated' });
+  }
+  if (outcome.outcome === 'failed') return failInvoice(tx, change, { row, message: outcome.failureMessage, at: outcome.at });
+  const status = moveInvoice(row.status, 'pay');
+  if (!status) {
+    const reason = `A payment succeeded for an invoice that is ${row.status}.`;
+    const line = { accountId: row.accountId, type: 'invoice_paid_twice', kind: 'inv', objectId: row.id, reason, actions: ['Refund the payment.'] };
+    return raiseAttention(tx, line, outcome.at);
+  }
+  const set = { status, paidAtom: row.dueAtom, paidAt: outcome.at, paymentIntentId: outcome.paymentIntentId, latestFailureMessage: null };
+  await updateInvoice(tx, change, { row, set, at: outcome.at, event: 'invoice.paid' });
+}
+
+interface Failure {
+  row: InvoiceRow;
+  message: string | null;
+  at: Date;
+}
+
+async function failInvoice(tx: Tx, change: Change, { row, message, at }: Failure): Promise<void> {
+  const status = moveInvoice(row.status, 'fail');
+  if (!status) return;
+  const first = status !== row.status;
+  if (!first && message === row.latestFailureMessage) return;
+  const set = { status, latestFailureMessage: message };
+  await updateInvoice(tx, change, { row, set, at, event: first ? 'invoice.past_due' : 'invoice.updated' });
+}
+
+/** Past due without an attempt: no method, or the due date passed. */
+export async function markPastDue(tx: Tx, change: Change, { invoiceId, message, at }: { invoiceId: string; message: string | null; at: Date }): Promise<void> {
+  await failInvoice(tx, change, { row: await lockInvoice(tx, change.accountId, invoiceId), message, at });
+}
+
+/** @throws DomainError 409 when the invoice is paid, void already, or its payment is unresolved. */
+export async function closeInvoice(tx: Tx, change: Change, { invoiceId, as, at }: { invoiceId: string; as: 'void' | 'uncollectible'; at: Date }): Promise<void> {
+  const row = await lockInvoice(tx, change.accountId, invoiceId);
+  const move: InvoiceMove = as === 'void' ? 'void' : 'write_off';
+  const status = moveInvoice(row.status, move);
+  if (!status) throw new DomainError('conflict', `An invoice that is ${row.status} cannot become ${as}.`);
+  const set = { status, voidedAt: as === 'void' ? at : null };
+  await updateInvoice(tx, change, { row, set, at, event: as === 'void' ? 'invoice.voided' : 'invoice.uncollectible' });
+}
+
+interface InvoiceUpdate {
+  row: InvoiceRow;
+  set: Partial<InvoiceRow>;
+  at: Date;
+  event: string;
+}
+
+export async function updateInvoice(tx: Tx, change: Change, { row, set, at, event }: InvoiceUpdate): Promise<void> {
+  const [written] = await tx
+    .update(invoices)
+    .set({ ...set, version: row.version + 1, updatedAt: at })
+    .where(sql`${invoices.id} = ${row.id} and ${invoices.version} = ${row.version}`)
+    .returning();
+  if (!written) throw new DomainError('version_conflict');
+  const [before, after] = [...(await invoiceViews(tx, [row], change.environment)), ...(await invoiceViews(tx, [written], change.environment))];
+  await appendEvents(tx, change, [
+    {
+      type: event,
+      kind: 'inv',
+      objectId: row.id,
+      customerId: row.customerId,
+      data: after!,
+      previous: previousValues(before!, after!),
+      step: `${event}:${row.version}`,
+    },
+  ]);
+}
+
+export async function lockInvoice(tx: Tx, accountId: string, id: string): Promise<InvoiceRow> {
+  const [row] = await tx.select().from(invoices).where(sql`${invoices.id} = ${id} and ${invoices.accountId} = ${accountId}`).for('update');
+  if (!row) throw notFound('invoice');
+  return row;
+}
+
+/** Rows of an invoice that a plan drew; `number` is null for a draft. */
+export function invoiceRows(
+  subscription: Pick<SubscriptionRow, 'id' | 'accountId' | 'customerId' | 'currency' | 'collectionMethod' | 'netD' | 'defaultPaymentMethodId'>,
+  draft: InvoiceDraft,
+  number: number | null,
+): { row: InvoiceRow; lines: InvoiceItemRow[] } {
+  const at = draft.finalizedAt;
+  const stamps = { version: 1, createdAt: at, updatedAt: at };
+  const invoiceId = newId();
+  const owner = { accountId: subscription.accountId, customerId: subscription.customerId, subscriptionId: subscription.id };
+  const paid = draft.status === 'paid';
+  const row: InvoiceRow = {
+    id: invoiceId,
+    ...owner,
+    periodKey: `period:${draft.periodStart.toISOString()}`,
+    number,
+    status: draft.status,
+    billingReason: draft.billingReason,
+    collectionMethod: subscription.collectionMethod,
+    currency: subscription.currency,
+    totalAtom: draft.totalAtom,
+    appliedBalanceAtom: draft.appliedBalanceAtom,
+    dueAtom: draft.dueAtom,
+    paidAtom: paid ? draft.dueAtom : 0,
+    refundedAtom: 0,
+    periodStart: draft.periodStart,
+    periodEnd: draft.periodEnd,
+    dueDate: draft.dueDate,
+    netD: subscription.netD,
+    finalizedAt: draft.status === 'draft' ? null : at,
+    paidAt: paid ? at : null,
+    voidedAt: null,
+    paidOutOfBand: false,
+    isInitialForTrial: draft.isInitialForTrial,
+    paymentIntentId: null,
+    defaultPaymentMethodId: subscription.defaultPaymentMethodId,
+    latestFailureMessage: null,
+    description: null,
+    comments: [],
+    customFields: null,
+    metadata: null,
+    ...stamps,
+  };
+  const lines = draft.lines.map((line) => ({
+    ...line,
+    id: newId(),
+    ...owner,
+    invoiceId,
+    priceType: 'recurring',
+    currency: subscription.currency,
+    ...stamps,
+  }));
+  return { row, lines };
+}
+
+/** Stores a drawn invoice; takes its number in this transaction, so that numbers have no gaps. */
+export async function insertInvoice(tx: Tx, change: Change, subscription: SubscriptionRow, draft: InvoiceDraft): Promise<InvoiceRow> {
+  const number = draft.status === 'draft' ? null : await nextNumber(tx, change.accountId);
+  const { row, lines } = invoiceRows(subscription, draft, number);
+  await tx.insert(invoices).values(row);
+  if (lines.length > 0) await tx.insert(invoiceItems).values(lines);
+  const [view] = await invoiceViews(tx, [row], change.environment);
+  const event = (type: string): EventDraft => ({ type, kind: 'inv', objectId: row.id, customerId: row.customerId, data: view!, previous: null });
+  const drafts = [event('invoice.created')];
+  if (number !== null) drafts.push({ ...event('invoice.finalized'), previous: { status: 'draft' } });
+  if (row.status === 'paid') drafts.push({ ...event('invoice.paid'), previous: { status: 'open' } });
+  const created = lines.map((line): EventDraft => ({
+    type: 'invoice_item.created',
+    kind: 'ii',
+    objectId: line.id,
+    customerId: row.customerId,
+    data: invoiceItemView(line, change.environment),
+    previous: null,
+  }));
+  await appendEvents(tx, change, [...drafts, ...created]);
+  return row;
+}
+
+async function nextNumber(tx: Tx, accountId: string): Promise<number> {
+  const [row] = await tx
+    .insert(invoiceNumbers)
+    .values({ accountId, last: 1 })
+    .onConflictDoUpdate({ target: invoiceNumbers.accountId, set: { last: sql`${invoiceNumbers.last} + 1` } })
+    .returning({ last: invoiceNumbers.last });
+  return row!.last;
+}
+
+/** Which intent collects the invoice, known once its payment begins. */
+export async function linkIntent(tx: Tx, invoiceId: string, paymentIntentId: string): Promise<void> {
+  await tx.update(invoices).set({ paymentIntentId }).where(eq(invoices.id, invoiceId));
+}
