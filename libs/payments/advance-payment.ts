@@ -1,8 +1,23 @@
+import { paymentHistory } from '../db/payment-context.queries.js';
+import { intentById, latestCharge } from '../db/payment.queries.js';
+import { releaseLease, takeLease } from '../db/payment-lease.writes.js';
+import type { ChargeRow, PaymentIntentRow } from '../db/schema/index.js';
 import type { AdvanceResult } from '../domain/payment/advance-result.js';
 import type { PaymentDriver } from '../domain/payment/payment-status.js';
+import type { OperationOutcome, PaymentOutcome } from '../processors/port.js';
+import { beginAttempt } from './begin-attempt.js';
+import { chargeOutcomeMove } from './charge-outcome.js';
+import { commitMove, LeaseLost } from './commit-move.js';
+import { resultOf, stepOf, type HeldPayment, type PaymentOrigin } from './held-payment.js';
+import type { Lease } from './lease-keeper.js';
+import { newOperation } from './new-operation.js';
+import { operationOutcomeMove } from './operation-outcome.js';
 import type { PaymentDeps } from './payment.deps.js';
+import { resolveCharge } from './resolve-charge.js';
+import { runOperation } from './run-operation.js';
 
 export type { AdvanceResult } from '../domain/payment/advance-result.js';
+export type { PaymentOrigin } from './held-payment.js';
 
 export interface AdvanceInput {
   /** UUID of the intent. */
@@ -10,13 +25,140 @@ export interface AdvanceInput {
   driver: PaymentDriver;
   /** RFC 3339; the workflow's time (the test clock's, where there is one). Default: now. */
   now?: string;
+  /** Whose request this is, for the events. Default: the system's own. */
+  origin?: PaymentOrigin;
 }
+
+const system: PaymentOrigin = { actor: 'system', requestId: null, idempotencyKey: null, clockTime: null };
+const busyRetryMs = 500;
 
 /**
  * The only code that moves a payment: takes its lease and goes on until nothing can be done without waiting.
  * Safe to call twice, at once and after a crash at any point. A decline is a result, never an error; throws only when
- * the database cannot be reached.
+ * the database cannot be reached or the intent does not exist.
  */
-export async function advancePayment(_deps: PaymentDeps, _input: AdvanceInput): Promise<AdvanceResult> {
-  throw new Error('advancePayment is being built');
+export async function advancePayment(deps: PaymentDeps, input: AdvanceInput): Promise<AdvanceResult> {
+  const askedAt = performance.now();
+  const taken = await takeLease(deps.db, input.intentId, { owner: deps.leases.owner, driver: input.driver });
+  if (!taken.taken) return notHeld(deps, taken.intent, { id: input.intentId, retryInMs: taken.retryInMs });
+  const lease = deps.leases.hold(taken.intent.id, taken.intent.leaseToken, askedAt);
+  const clock = clockFrom(input.now);
+  try {
+    const held = await load(deps, taken.intent, { lease, clock, origin: input.origin ?? system });
+    return await drive(deps, held);
+  } catch (error) {
+    if (!(error instanceof LeaseLost)) throw error;
+    deps.warn('payment lease lost', { payment_intent: input.intentId });
+    return { state: 'busy', status: taken.intent.status, nextAt: new Date(clock() + busyRetryMs).toISOString() };
+  } finally {
+    deps.leases.drop(lease);
+  }
+}
+
+function clockFrom(now: string | undefined): () => number {
+  if (!now) return Date.now;
+  const base = Date.parse(now);
+  const started = performance.now();
+  return () => Math.floor(base + performance.now() - started);
+}
+
+async function notHeld(deps: PaymentDeps, intent: PaymentIntentRow | null, at: { id: string; retryInMs: number }): Promise<AdvanceResult> {
+  if (!intent) throw new Error(`payment intent ${at.id} does not exist`);
+  const charge = intent.lastChargeId ? await latestCharge(deps.db, intent.lastChargeId) : undefined;
+  if (intent.settled) return resultOf(intent, charge, { state: 'final', nextAt: null });
+  const nextAt = new Date(Date.now() + Math.max(at.retryInMs, busyRetryMs)).toISOString();
+  return resultOf(intent, charge, { state: 'busy', nextAt });
+}
+
+/** Moves on until a step can only wait, then gives the lease back; a wake meanwhile means: read again. */
+async function drive(deps: PaymentDeps, start: HeldPayment): Promise<AdvanceResult> {
+  let held = start;
+  for (;;) {
+    const evidence = held.evidence[0];
+    const step = stepOf(held);
+    if (evidence) {
+      held = await applyEvidence(deps, held, evidence);
+    } else if (step.kind === 'done' || step.kind === 'wait') {
+      const rest = { settled: step.kind === 'done', nextActionAt: step.kind === 'wait' && step.until !== null ? new Date(step.until) : null };
+      if (held.released || (await release(deps, held, rest))) {
+        const nextAt = rest.nextActionAt?.toISOString() ?? null;
+        return resultOf(held.intent, lastCharge(held), { state: rest.settled ? 'final' : 'waiting', nextAt });
+      }
+      held = await reload(deps, held);
+    } else {
+      held = await perform(deps, held, step);
+    }
+  }
+}
+
+function perform(deps: PaymentDeps, held: HeldPayment, step: Exclude<ReturnType<typeof stepOf>, { kind: 'done' | 'wait' }>): Promise<HeldPayment> {
+  switch (step.kind) {
+    case 'begin_attempt':
+      return beginAttempt(deps, held);
+    case 'resolve_charge':
+      return resolveCharge(deps, held, held.charges.find((charge) => charge.id === step.chargeId)!);
+    case 'run_operation':
+      return runOperation(deps, held, held.operations.find((operation) => operation.id === step.operationId)!);
+    case 'end_window':
+      return endWindow(deps, held);
+  }
+}
+
+/** An uncaptured authorisation or an unanswered challenge is cancelled at its processor. */
+function endWindow(deps: PaymentDeps, held: HeldPayment): Promise<HeldPayment> {
+  const charge = lastCharge(held)!;
+  return commitMove(deps, held, {
+    step: `window:${charge.attemptNumber}`,
+    newOperation: newOperation(held, charge, { type: 'void', purpose: 'expire', amountAtom: charge.amountAtom }),
+    events: {},
+  });
+}
+
+async function applyEvidence(deps: PaymentDeps, held: HeldPayment, evidence: HeldPayment['evidence'][number]): Promise<HeldPayment> {
+  const charge = held.charges.find((each) => each.id === evidence.chargeId);
+  const operation = held.operations.find((each) => each.id === evidence.operationId);
+  const move =
+    charge && operation
+      ? operationOutcomeMove(held, { operation, charge, outcome: evidence.outcome as unknown as OperationOutcome }, deps.environment)
+      : charge
+        ? chargeOutcomeMove(held, charge, evidence.outcome as unknown as PaymentOutcome, deps.environment)
+        : { step: `evidence:${evidence.id}`, events: {} };
+  return commitMove(deps, held, { ...move, appliedEvidence: [evidence.id] });
+}
+
+function release(deps: PaymentDeps, held: HeldPayment, rest: { settled: boolean; nextActionAt: Date | null }): Promise<boolean> {
+  const lease = { intentId: held.intent.id, token: held.lease.token };
+  return releaseLease(deps.db, lease, { ...rest, seenWake: held.intent.wakeSeq });
+}
+
+async function reload(deps: PaymentDeps, held: HeldPayment): Promise<HeldPayment> {
+  await deps.leases.renew();
+  const intent = await heldIntent(deps, held.lease);
+  return load(deps, intent, held);
+}
+
+async function heldIntent(deps: PaymentDeps, lease: Lease): Promise<PaymentIntentRow> {
+  const intent = await intentById(deps.db, lease.intentId);
+  if (!intent || intent.leaseToken !== lease.token || lease.lost) throw new LeaseLost();
+  return intent;
+}
+
+async function load(
+  deps: PaymentDeps,
+  intent: PaymentIntentRow,
+  { lease, clock, origin }: Pick<HeldPayment, 'lease' | 'clock' | 'origin'>,
+): Promise<HeldPayment> {
+  // A payment without attempts has no other rows.
+  const history = intent.attempts === 0 ? { charges: [], operations: [], refunds: [], evidence: [] } : await paymentHistory(deps.db, intent.id);
+  const kinds = new Map<string, string>();
+  for (const charge of history.charges) {
+    if (kinds.has(charge.processorId)) continue;
+    const connection = await deps.connections.one(charge.accountId, charge.processorId);
+    if (connection) kinds.set(charge.processorId, connection.kind);
+  }
+  return { lease, clock, origin, intent, ...history, kinds, released: false };
+}
+
+function lastCharge(held: HeldPayment): ChargeRow | undefined {
+  return held.charges.at(-1);
 }

@@ -1,10 +1,19 @@
+import type { Tx } from '../db/client.js';
+import { appendEvents } from '../db/event.writes.js';
+import { intentByReference, intentOf, methodUse } from '../db/payment.queries.js';
+import { insertIntent } from '../db/payment.writes.js';
+import type { PaymentIntentRow } from '../db/schema/index.js';
+import type { Change } from '../domain/change/change.js';
 import type { CaptureMethod, Execution, PaymentDriver } from '../domain/payment/payment-status.js';
+import { DomainError, invalidField } from '../errors/domain-error.js';
+import { publicId } from '../views/ids.js';
+import { paymentIntentView } from '../views/payment-intent.view.js';
 
 /** Ids are UUIDs of the change's account, already checked by the caller. */
 export interface NewIntent {
   /** Minted by the caller (`newId()`), so that a retry of the same command makes the same intent. */
   id: string;
-  customerId: string;
+  customerId: string | null;
   amountAtom: number;
   currency: string;
   paymentMethodId: string | null;
@@ -19,6 +28,8 @@ export interface NewIntent {
   /** Who will call `advancePayment`. Invoices of a subscription: `workflow`. */
   driver?: PaymentDriver;
   returnUrl?: string | null;
+  description?: string | null;
+  /** `custom_fields.simulate` chooses the simulator's outcome. */
   customFields?: Record<string, unknown> | null;
   metadata?: Record<string, unknown> | null;
   /** One uncancelled intent per invoice; a second one is 409 `conflict`. */
@@ -26,10 +37,87 @@ export interface NewIntent {
   subscriptionId?: string | null;
   subscriptionPayment?: 'first' | 'later' | null;
   paymentLinkId?: string | null;
-  checkoutSessionId?: string | null;
   /**
    * Business identity that reaches the processor as reference and idempotency key (with the attempt number), at most 80
    * characters. Subscriptions: `<subscription public id>:<period start, epoch seconds>`. Default: the intent's public id.
    */
   reference?: string | null;
+  /** The workflow's or test clock's time. Default: now. */
+  now?: Date;
+}
+
+/** Inserts the intent with its event; the same id or reference again answers with the row that is there. */
+export async function createIntent(tx: Tx, change: Change, input: NewIntent): Promise<PaymentIntentRow> {
+  if (input.confirm && !input.paymentMethodId) throw new DomainError('payment_method_required');
+  const at = input.now ?? new Date();
+  const reference = input.reference ?? publicId('pi', change.environment, input.id);
+  const row = await insertIntent(tx, {
+    id: input.id,
+    accountId: change.accountId,
+    customerId: input.customerId,
+    amountAtom: input.amountAtom,
+    currency: input.currency,
+    status: input.confirm ? 'processing' : input.paymentMethodId ? 'requires_confirmation' : 'requires_payment_method',
+    captureMethod: input.captureMethod ?? 'automatic',
+    initiator: input.offSession ? 'merchant' : 'customer',
+    subscriptionPayment: input.subscriptionPayment ?? null,
+    paymentMethodId: input.paymentMethodId,
+    paymentRouteId: input.paymentRouteId ?? null,
+    invoiceId: input.invoiceId ?? null,
+    subscriptionId: input.subscriptionId ?? null,
+    paymentLinkId: input.paymentLinkId ?? null,
+    reference,
+    simulate: simulateOf(input.customFields),
+    description: input.description ?? null,
+    customFields: input.customFields ?? null,
+    metadata: input.metadata ?? null,
+    returnUrl: input.returnUrl ?? null,
+    confirmation: input.confirm ? 1 : 0,
+    execution: input.execution ?? 'workflow',
+    driver: input.driver ?? 'api',
+    settled: !input.confirm,
+    createdAt: at,
+    updatedAt: at,
+  });
+  if (!row) return existing(tx, change, { id: input.id, reference });
+  const parts = { chargeIds: [], refundIds: [], processorKind: null, processorPaymentId: null };
+  await appendEvents(tx, change, [
+    {
+      type: 'payment_intent.created',
+      kind: 'pi',
+      objectId: row.id,
+      customerId: row.customerId,
+      data: paymentIntentView(row, parts, change.environment),
+      previous: null,
+    },
+  ]);
+  return row;
+}
+
+async function existing(tx: Tx, change: Change, wanted: { id: string; reference: string }): Promise<PaymentIntentRow> {
+  const row = (await intentOf(tx, change.accountId, wanted.id)) ?? (await intentByReference(tx, change.accountId, wanted.reference));
+  if (row) return row;
+  throw new DomainError('conflict', 'The invoice already has a payment intent.');
+}
+
+/** The simulator's trigger: a name, or one per connection. Anything else is a custom field like any other. */
+export function simulateOf(customFields: Record<string, unknown> | null | undefined): string | Record<string, string> | null {
+  const asked = customFields?.simulate;
+  if (typeof asked === 'string') return asked;
+  if (typeof asked !== 'object' || asked === null) return null;
+  const names = Object.entries(asked).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  return names.length > 0 ? Object.fromEntries(names) : null;
+}
+
+/** A method that this customer's payment may use. @throws DomainError 422 naming the field. */
+export async function requireUsableMethod(
+  tx: Tx,
+  accountId: string,
+  wanted: { paymentMethodId: string; customerId: string | null },
+  field = 'payment_method_id',
+): Promise<void> {
+  const use = await methodUse(tx, accountId, wanted.paymentMethodId);
+  if (!use) throw invalidField(field, 'No such pm', 'unknown_reference');
+  if (use.status === 'detached') throw invalidField(field, 'the payment method is detached');
+  if (use.customerId !== null && use.customerId !== wanted.customerId) throw invalidField(field, 'the payment method belongs to another customer');
 }

@@ -1,6 +1,46 @@
+import type { Db } from '../db/client.js';
+import type { SecretBox } from '../db/secret.js';
 import type { Environment } from '../domain/environment.js';
+import { createProcessorRegistry, type ProcessorRegistry } from '../processors/registry.js';
+import { ConnectionCache } from './connection-cache.js';
+import { LeaseKeeper } from './lease-keeper.js';
 
-/** What moving money needs. Composed once per process, in apps/worker and apps/api. */
+/** What moving money needs. Composed once per process by `createPaymentDeps`, in apps/worker and apps/api. */
 export interface PaymentDeps {
+  db: Db;
   environment: Environment;
+  secrets: SecretBox;
+  processors: ProcessorRegistry;
+  connections: ConnectionCache;
+  leases: LeaseKeeper;
+  /** Where processors post what they learn later; null: they are asked by lookup only. */
+  callbackUrlFor: (processorPublicId: string) => string | null;
+  /** Told of what is not the caller's business: a lost lease, a failing renewal. */
+  warn: (message: string, details: Record<string, unknown>) => void;
+}
+
+export interface PaymentDepsOptions {
+  db: Db;
+  environment: Environment;
+  secrets: SecretBox;
+  /** Base address of the simulator; null where there is none. */
+  simulatorUrl: string | null;
+  /** Names the process in `lease_owner`. */
+  owner: string;
+  callbackUrlFor?: PaymentDeps['callbackUrlFor'];
+  warn?: PaymentDeps['warn'];
+}
+
+export function createPaymentDeps(options: PaymentDepsOptions): PaymentDeps {
+  const warn = options.warn ?? (() => undefined);
+  return {
+    db: options.db,
+    environment: options.environment,
+    secrets: options.secrets,
+    processors: createProcessorRegistry(options.environment, { simulatorUrl: options.simulatorUrl }),
+    connections: new ConnectionCache(options),
+    leases: new LeaseKeeper(options.db, { owner: options.owner, warn }),
+    callbackUrlFor: options.callbackUrlFor ?? (() => null),
+    warn,
+  };
 }

@@ -7,7 +7,8 @@ export const initialIntentStatuses: readonly IntentStatus[] = ['requires_payment
 
 /** The only place that knows how a payment intent moves. A move that is not listed is refused. */
 export const intentTable: Record<IntentStatus, Partial<Record<IntentMove, IntentStatus>>> = {
-  requires_payment_method: { confirm: 'processing', cancel: 'canceled' },
+  // A success that the processor tells late still counts while the payment is open and unpaid.
+  requires_payment_method: { confirm: 'processing', cancel: 'canceled', approve: 'succeeded', authorize: 'requires_capture' },
   requires_confirmation: { confirm: 'processing', cancel: 'canceled' },
   processing: {
     approve: 'succeeded',

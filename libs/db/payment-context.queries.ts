@@ -1,0 +1,119 @@
+import { and, asc, eq, isNull, sql } from 'drizzle-orm';
+import type { Db } from './client.js';
+import {
+  attemptEvidence,
+  chargeOperations,
+  charges,
+  paymentProcessors,
+  paymentRouteVersions,
+  refunds,
+  type AttemptEvidenceRow,
+  type ChargeOperationRow,
+  type ChargeRow,
+  type PaymentIntentRow,
+  type PaymentProcessorRow,
+  type RefundRow,
+} from './schema/index.js';
+
+/** All connections of the account, deleted ones too, in the order of their ids. */
+export async function accountProcessors(db: Db, accountId: string): Promise<PaymentProcessorRow[]> {
+  return db.select().from(paymentProcessors).where(eq(paymentProcessors.accountId, accountId)).orderBy(asc(paymentProcessors.id));
+}
+
+export interface PaymentHistory {
+  /** Oldest first. */
+  charges: ChargeRow[];
+  operations: ChargeOperationRow[];
+  refunds: RefundRow[];
+  /** Not applied yet. */
+  evidence: AttemptEvidenceRow[];
+}
+
+export async function paymentHistory(db: Db, intentId: string): Promise<PaymentHistory> {
+  const [chargeRows, operations, refundRows, evidence] = await Promise.all([
+    db.select().from(charges).where(eq(charges.paymentIntentId, intentId)).orderBy(asc(charges.attemptNumber)),
+    db.select().from(chargeOperations).where(eq(chargeOperations.paymentIntentId, intentId)).orderBy(asc(chargeOperations.id)),
+    db.select().from(refunds).where(eq(refunds.paymentIntentId, intentId)).orderBy(asc(refunds.id)),
+    db
+      .select()
+      .from(attemptEvidence)
+      .where(and(eq(attemptEvidence.paymentIntentId, intentId), isNull(attemptEvidence.appliedAt)))
+      .orderBy(asc(attemptEvidence.id)),
+  ]);
+  return { charges: chargeRows, operations, refunds: refundRows, evidence };
+}
+
+export interface RoutingContext {
+  method: {
+    status: string;
+    customer_id: string | null;
+    provider: string;
+    card_brand: string | null;
+    card_funding: string | null;
+    card_country: string | null;
+    card_iin: string | null;
+    billing_country: string | null;
+  } | null;
+  mappings: { processor_id: string; their_payment_method_id: string; network_transaction_id: string | null }[];
+  customerCountry: string | null;
+  /** The route that decides; null where none is live, or several are and none is the default. */
+  route: { id: string; version: number } | null;
+  /** Changes with every change of a connection of the account. */
+  processorsStamp: string;
+  /** Refused attempts with this method. */
+  declined24h: number;
+  declined30d: number;
+}
+
+interface ContextRow extends Record<string, unknown> {
+  method: RoutingContext['method'];
+  mappings: RoutingContext['mappings'] | null;
+  country: string | null;
+  routes: { id: string; version: number }[] | null;
+  stamp: string | null;
+  declined: { day: number; month: number };
+}
+
+/** Everything that routing asks the database, in one round trip. */
+export async function routingContext(db: Db, intent: PaymentIntentRow): Promise<RoutingContext> {
+  const { rows } = await db.execute<ContextRow>(sql`
+    select
+      (select json_build_object('status', m.status, 'customer_id', m.customer_id, 'provider', m.provider, 'card_brand', m.card_brand,
+                'card_funding', m.card_funding, 'card_country', m.card_country, 'card_iin', m.card_iin,
+                'billing_country', m.billing_address ->> 'country')
+         from payment_methods m where m.id = ${intent.paymentMethodId} and m.account_id = ${intent.accountId}) as method,
+      (select json_agg(json_build_object('processor_id', x.processor_id, 'their_payment_method_id', x.their_payment_method_id,
+                'network_transaction_id', x.network_transaction_id))
+         from payment_method_mappings x where x.payment_method_id = ${intent.paymentMethodId}) as mappings,
+      (select coalesce(c.billing_address ->> 'country', c.address ->> 'country') from customers c where c.id = ${intent.customerId}) as country,
+      (select json_agg(r) from (
+         select r.id, r.live_version as version
+           from payment_routes r
+           join accounts a on a.id = r.account_id
+          where r.account_id = ${intent.accountId} and r.live_version is not null and r.deleted_at is null
+            and (coalesce(${intent.paymentRouteId}::uuid, a.default_payment_route_id) is null
+                 or r.id = coalesce(${intent.paymentRouteId}::uuid, a.default_payment_route_id))
+          limit 2) r) as routes,
+      (select string_agg(p.id::text || ':' || p.version, ',' order by p.id) from payment_processors p where p.account_id = ${intent.accountId}) as stamp,
+      (select json_build_object('day', count(*) filter (where c.created_at > now() - interval '24 hours'), 'month', count(*))
+         from charges c
+        where c.payment_method_id = ${intent.paymentMethodId} and c.status = 'failed' and c.created_at > now() - interval '30 days') as declined`);
+  const row = rows[0]!;
+  return {
+    method: row.method,
+    mappings: row.mappings ?? [],
+    customerCountry: row.country,
+    route: row.routes?.length === 1 ? row.routes[0]! : null,
+    processorsStamp: row.stamp ?? '',
+    declined24h: row.declined.day,
+    declined30d: row.declined.month,
+  };
+}
+
+export async function routeDocument(db: Db, routeId: string, version: number): Promise<unknown> {
+  const [row] = await db
+    .select({ document: paymentRouteVersions.document })
+    .from(paymentRouteVersions)
+    .where(and(eq(paymentRouteVersions.routeId, routeId), eq(paymentRouteVersions.number, version)));
+  return row?.document ?? null;
+}

@@ -1,0 +1,177 @@
+import { and, asc, desc, eq, inArray, ne, sql } from 'drizzle-orm';
+import type { Db, Tx } from './client.js';
+import {
+  chargeOperations,
+  charges,
+  paymentIntents,
+  paymentMethods,
+  paymentProcessors,
+  refunds,
+  type ChargeOperationRow,
+  type ChargeRow,
+  type PaymentIntentRow,
+  type RefundRow,
+} from './schema/index.js';
+
+export async function intentById(db: Db, id: string): Promise<PaymentIntentRow | null> {
+  const [row] = await db.select().from(paymentIntents).where(eq(paymentIntents.id, id));
+  return row ?? null;
+}
+
+export async function intentOf(db: Db | Tx, accountId: string, id: string): Promise<PaymentIntentRow | null> {
+  const [row] = await db.select().from(paymentIntents).where(and(eq(paymentIntents.id, id), eq(paymentIntents.accountId, accountId)));
+  return row ?? null;
+}
+
+export async function intentByReference(db: Db | Tx, accountId: string, reference: string): Promise<PaymentIntentRow | null> {
+  const [row] = await db
+    .select()
+    .from(paymentIntents)
+    .where(and(eq(paymentIntents.accountId, accountId), eq(paymentIntents.reference, reference)));
+  return row ?? null;
+}
+
+/** The invoice's one intent that is not cancelled. */
+export async function intentOfInvoice(db: Db | Tx, accountId: string, invoiceId: string): Promise<PaymentIntentRow | null> {
+  const [row] = await db
+    .select()
+    .from(paymentIntents)
+    .where(and(eq(paymentIntents.accountId, accountId), eq(paymentIntents.invoiceId, invoiceId), ne(paymentIntents.status, 'canceled')));
+  return row ?? null;
+}
+
+export async function latestCharge(db: Db, id: string): Promise<ChargeRow | undefined> {
+  const [row] = await db.select().from(charges).where(eq(charges.id, id));
+  return row;
+}
+
+export interface IntentPartsRow {
+  chargeIds: string[];
+  refundIds: string[];
+  processorKind: string | null;
+  processorPaymentId: string | null;
+}
+
+/** What the intent's view shows of other rows, for many intents in one round trip. */
+export async function intentParts(db: Db | Tx, intentIds: string[]): Promise<Map<string, IntentPartsRow>> {
+  const parts = new Map<string, IntentPartsRow>();
+  if (intentIds.length === 0) return parts;
+  const { rows } = await db.execute<{ id: string; charges: string[] | null; refunds: string[] | null; kind: string | null; payment: string | null }>(sql`
+    select i.id,
+           (select array_agg(c.id::text order by c.attempt_number) from charges c where c.payment_intent_id = i.id) as charges,
+           (select array_agg(r.id::text order by r.id) from charges c join refunds r on r.charge_id = c.id where c.payment_intent_id = i.id) as refunds,
+           last.kind, last.payment
+      from unnest(${sql.param(intentIds)}::uuid[]) as i(id)
+      left join lateral (
+        select p.kind, c.processor_payment_id as payment from charges c join payment_processors p on p.id = c.processor_id
+         where c.payment_intent_id = i.id order by c.attempt_number desc limit 1) last on true`);
+  for (const row of rows) {
+    parts.set(row.id, { chargeIds: row.charges ?? [], refundIds: row.refunds ?? [], processorKind: row.kind, processorPaymentId: row.payment });
+  }
+  return parts;
+}
+
+export async function chargeOf(db: Db | Tx, accountId: string, id: string): Promise<ChargeRow | null> {
+  const [row] = await db.select().from(charges).where(and(eq(charges.id, id), eq(charges.accountId, accountId)));
+  return row ?? null;
+}
+
+export async function chargesOfIntent(db: Db | Tx, intentId: string): Promise<ChargeRow[]> {
+  return db.select().from(charges).where(eq(charges.paymentIntentId, intentId)).orderBy(asc(charges.attemptNumber));
+}
+
+/** Kind and name of connections, deleted ones too. */
+export async function processorNames(db: Db | Tx, ids: string[]): Promise<Map<string, { kind: string; name: string }>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .select({ id: paymentProcessors.id, kind: paymentProcessors.kind, name: paymentProcessors.name })
+    .from(paymentProcessors)
+    .where(inArray(paymentProcessors.id, ids));
+  return new Map(rows.map((row) => [row.id, { kind: row.kind, name: row.name }]));
+}
+
+export async function refundOf(db: Db | Tx, accountId: string, id: string): Promise<RefundRow | null> {
+  const [row] = await db.select().from(refunds).where(and(eq(refunds.id, id), eq(refunds.accountId, accountId)));
+  return row ?? null;
+}
+
+/** The operation that a command asked for, so that its repetition finds it. */
+export async function operationOfCommand(db: Db | Tx, intentId: string, commandId: string): Promise<ChargeOperationRow | null> {
+  const [row] = await db
+    .select()
+    .from(chargeOperations)
+    .where(and(eq(chargeOperations.paymentIntentId, intentId), eq(chargeOperations.commandId, commandId)));
+  return row ?? null;
+}
+
+export async function operationsOfCharge(db: Db | Tx, chargeId: string): Promise<ChargeOperationRow[]> {
+  return db.select().from(chargeOperations).where(eq(chargeOperations.chargeId, chargeId)).orderBy(asc(chargeOperations.id));
+}
+
+/** A refund of the same charge and amount that began within the last minute. */
+export async function recentEqualRefund(db: Db | Tx, chargeId: string, amountAtom: number): Promise<RefundRow | null> {
+  const [row] = await db
+    .select()
+    .from(refunds)
+    .where(and(eq(refunds.chargeId, chargeId), eq(refunds.amountAtom, amountAtom), sql`${refunds.createdAt} > clock_timestamp() - interval '60 seconds'`))
+    .orderBy(desc(refunds.id))
+    .limit(1);
+  return row ?? null;
+}
+
+export interface MethodUse {
+  status: 'authorized' | 'attached' | 'detached';
+  customerId: string | null;
+}
+
+/** How a payment method stands; null if the account has none such. */
+export async function methodUse(db: Db | Tx, accountId: string, methodId: string): Promise<MethodUse | null> {
+  const [row] = await db
+    .select({ status: paymentMethods.status, customerId: paymentMethods.customerId })
+    .from(paymentMethods)
+    .where(and(eq(paymentMethods.id, methodId), eq(paymentMethods.accountId, accountId), sql`${paymentMethods.shownAt} is not null`));
+  return row ?? null;
+}
+
+/** Connections that this environment has open, with the deadline of each: the longest decides how a call is run. */
+export async function enabledProcessors(db: Db, accountId: string): Promise<{ kind: string; settings: Record<string, unknown> | null }[]> {
+  return db
+    .select({ kind: paymentProcessors.kind, settings: paymentProcessors.settings })
+    .from(paymentProcessors)
+    .where(and(eq(paymentProcessors.accountId, accountId), eq(paymentProcessors.isEnabled, true)));
+}
+
+/** Unfinished payments that nobody moves: `driver` api, not leased, older than the grace. */
+export async function interruptedPayments(db: Tx, limit: number): Promise<PaymentIntentRow[]> {
+  return db
+    .select()
+    .from(paymentIntents)
+    .where(
+      and(
+        eq(paymentIntents.driver, 'api'),
+        eq(paymentIntents.settled, false),
+        sql`(${paymentIntents.leaseUntil} is null or ${paymentIntents.leaseUntil} < clock_timestamp())`,
+        sql`${paymentIntents.updatedAt} < clock_timestamp() - interval '2 seconds'`,
+      ),
+    )
+    .orderBy(asc(paymentIntents.id))
+    .limit(limit)
+    .for('update', { skipLocked: true });
+}
+
+/** Payments whose time has come long ago: their workflow is gone. */
+export async function overduePayments(db: Tx, limit: number): Promise<PaymentIntentRow[]> {
+  return db
+    .select()
+    .from(paymentIntents)
+    .where(
+      and(
+        eq(paymentIntents.settled, false),
+        sql`${paymentIntents.nextActionAt} < clock_timestamp() - interval '60 seconds'`,
+        sql`(${paymentIntents.leaseUntil} is null or ${paymentIntents.leaseUntil} < clock_timestamp())`,
+      ),
+    )
+    .orderBy(asc(paymentIntents.nextActionAt))
+    .limit(limit)
+    .for('update', { skipLocked: true });
+}

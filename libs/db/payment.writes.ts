@@ -1,0 +1,202 @@
+import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
+import type { Db, Tx } from './client.js';
+import { newId } from './mint.js';
+import {
+  attemptEvidence,
+  chargeOperations,
+  charges,
+  paymentIntents,
+  paymentMethodMappings,
+  refunds,
+  type AttemptEvidenceRow,
+  type ChargeOperationRow,
+  type ChargeRow,
+  type PaymentIntentRow,
+  type RefundRow,
+} from './schema/index.js';
+
+export async function insertIntent(tx: Tx, row: typeof paymentIntents.$inferInsert): Promise<PaymentIntentRow | null> {
+  const [inserted] = await tx.insert(paymentIntents).values(row).onConflictDoNothing().returning();
+  return inserted ?? null;
+}
+
+export interface Fence {
+  intentId: string;
+  token: number;
+}
+
+export interface IntentRest {
+  settled: boolean;
+  nextActionAt: Date | null;
+  /** Give the lease back in the same statement, unless the payment was woken meanwhile. */
+  release: boolean;
+  /** Wakes that the holder has taken into account. */
+  seenWake: number;
+}
+
+/**
+ * Writes the intent only while the lease is the caller's.
+ * @returns whether the lease was given back too, or null if it was lost: then nothing may be written at all.
+ */
+export async function writeHeldIntent(
+  tx: Tx,
+  fence: Fence,
+  set: Partial<PaymentIntentRow>,
+  rest: IntentRest,
+): Promise<{ released: boolean } | null> {
+  const seen = sql`${paymentIntents.wakeSeq} = ${rest.seenWake}`;
+  const [row] = await tx
+    .update(paymentIntents)
+    .set({
+      ...set,
+      settled: rest.settled ? (sql`${seen}` as never) : false,
+      nextActionAt: rest.nextActionAt,
+      ...(rest.release ? { leaseUntil: sql`case when ${seen} then null else ${paymentIntents.leaseUntil} end` as never } : {}),
+    })
+    .where(
+      and(
+        eq(paymentIntents.id, fence.intentId),
+        eq(paymentIntents.leaseToken, fence.token),
+        sql`${paymentIntents.leaseUntil} is not null`,
+      ),
+    )
+    .returning({ leaseUntil: paymentIntents.leaseUntil });
+  return row ? { released: row.leaseUntil === null } : null;
+}
+
+export async function insertCharge(tx: Tx, row: ChargeRow, callLimitMs: number): Promise<void> {
+  await tx.insert(charges).values({ ...row, callBy: callByIn(callLimitMs) });
+}
+
+export async function updateCharge(tx: Tx, id: string, set: Partial<ChargeRow>): Promise<void> {
+  await tx.update(charges).set(set).where(eq(charges.id, id));
+}
+
+export async function insertOperation(tx: Tx, row: ChargeOperationRow): Promise<boolean> {
+  const inserted = await tx.insert(chargeOperations).values(row).onConflictDoNothing().returning({ id: chargeOperations.id });
+  return inserted.length > 0;
+}
+
+export async function updateOperation(tx: Tx, id: string, set: Partial<ChargeOperationRow>): Promise<void> {
+  await tx.update(chargeOperations).set(set).where(eq(chargeOperations.id, id));
+}
+
+export async function insertRefund(tx: Tx, row: RefundRow): Promise<void> {
+  await tx.insert(refunds).values(row);
+}
+
+export async function updateRefund(tx: Tx, id: string, set: Partial<RefundRow>): Promise<void> {
+  await tx.update(refunds).set(set).where(eq(refunds.id, id));
+}
+
+/**
+ * Says, before a request leaves, that it is about to be sent: sets `call_by` by the database's clock and, the first time,
+ * `first_sent_at`. False: the lease is no longer the caller's and nothing may be sent.
+ */
+export async function stampSend(
+  db: Db,
+  fence: Fence,
+  target: { chargeId: string } | { operationId: string },
+  limitMs: number,
+): Promise<boolean> {
+  const held = sql`exists (select 1 from payment_intents p where p.id = ${fence.intentId} and p.lease_token = ${fence.token}
+    and p.lease_until > clock_timestamp())`;
+  const callBy = callByIn(limitMs);
+  const rows =
+    'chargeId' in target
+      ? await db
+          .update(charges)
+          .set({ callBy, leaseToken: fence.token })
+          .where(and(eq(charges.id, target.chargeId), eq(charges.status, 'pending'), isNull(charges.sendingClosedAt), held))
+          .returning({ id: charges.id })
+      : await db
+          .update(chargeOperations)
+          .set({ callBy, firstSentAt: sql`coalesce(${chargeOperations.firstSentAt}, clock_timestamp())` as never })
+          .where(and(eq(chargeOperations.id, target.operationId), eq(chargeOperations.status, 'pending'), held))
+          .returning({ id: chargeOperations.id });
+  return rows.length > 0;
+}
+
+/** From now on nothing is sent for this attempt: only reads and cancels. */
+export async function closeForSending(db: Db, fence: Fence, chargeId: string, at: Date): Promise<boolean> {
+  const rows = await db
+    .update(charges)
+    .set({ sendingClosedAt: at })
+    .where(
+      and(
+        eq(charges.id, chargeId),
+        sql`exists (select 1 from payment_intents p where p.id = ${fence.intentId} and p.lease_token = ${fence.token})`,
+      ),
+    )
+    .returning({ id: charges.id });
+  return rows.length > 0;
+}
+
+export async function markEvidenceApplied(tx: Tx, ids: string[], at: Date): Promise<void> {
+  await tx.update(attemptEvidence).set({ appliedAt: at }).where(inArray(attemptEvidence.id, ids));
+}
+
+export interface EvidenceDraft {
+  paymentIntentId: string;
+  chargeId: string;
+  operationId: string | null;
+  leaseToken: number;
+  outcome: AttemptEvidenceRow['outcome'];
+}
+
+/** Keeps an outcome that its finder may not apply, and wakes the payment so that the lease's next holder does. */
+export async function insertEvidence(tx: Tx, draft: EvidenceDraft, at: Date): Promise<void> {
+  await tx.insert(attemptEvidence).values({ ...draft, id: newId(), createdAt: at });
+  await wakePayment(tx, draft.paymentIntentId);
+}
+
+/** Something new is there to do: whoever holds the lease reads again, else the next taker finds it. */
+export async function wakePayment(tx: Tx, intentId: string, set: Partial<PaymentIntentRow> = {}): Promise<void> {
+  await tx
+    .update(paymentIntents)
+    .set({ ...set, wakeSeq: sql`${paymentIntents.wakeSeq} + 1`, settled: false, driver: 'api' })
+    .where(eq(paymentIntents.id, intentId));
+}
+
+/** The intent with its row lock; null if it is not the account's. */
+export async function lockIntent(tx: Tx, accountId: string, intentId: string): Promise<PaymentIntentRow | null> {
+  const [row] = await tx
+    .select()
+    .from(paymentIntents)
+    .where(and(eq(paymentIntents.id, intentId), eq(paymentIntents.accountId, accountId)))
+    .for('update');
+  return row ?? null;
+}
+
+export async function updateIntent(tx: Tx, id: string, set: Partial<PaymentIntentRow>): Promise<PaymentIntentRow> {
+  const [row] = await tx.update(paymentIntents).set(set).where(eq(paymentIntents.id, id)).returning();
+  return row!;
+}
+
+/** First reference that an unattended charge may use; never replaced. */
+export async function keepNetworkTransaction(tx: Tx, found: { paymentMethodId: string; processorId: string; id: string }): Promise<void> {
+  await tx
+    .update(paymentMethodMappings)
+    .set({ networkTransactionId: found.id })
+    .where(
+      and(
+        eq(paymentMethodMappings.paymentMethodId, found.paymentMethodId),
+        eq(paymentMethodMappings.processorId, found.processorId),
+        isNull(paymentMethodMappings.networkTransactionId),
+      ),
+    );
+}
+
+/** Reserves an amount of the charge for a refund; false: more than what is captured and not refunded yet. */
+export async function reserveRefund(tx: Tx, chargeId: string, amountAtom: number): Promise<boolean> {
+  const rows = await tx
+    .update(charges)
+    .set({ refundedAtom: sql`${charges.refundedAtom} + ${amountAtom}` })
+    .where(and(eq(charges.id, chargeId), sql`${charges.refundedAtom} + ${amountAtom} <= ${charges.capturedAtom}`))
+    .returning({ id: charges.id });
+  return rows.length > 0;
+}
+
+function callByIn(limitMs: number): never {
+  return sql`clock_timestamp() + ${limitMs} * interval '1 millisecond'` as never;
+}

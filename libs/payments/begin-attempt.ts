@@ -1,0 +1,208 @@
+import { LRUCache } from 'lru-cache';
+import { newId } from '../db/mint.js';
+import { routeDocument, routingContext, type RoutingContext } from '../db/payment-context.queries.js';
+import type { ChargeRow, PaymentIntentRow } from '../db/schema/index.js';
+import type { OutcomeClass } from '../domain/payment/outcome.js';
+import { mayTryElsewhere } from '../domain/payment/outcome.rules.js';
+import { schemeLimitReached } from '../domain/payment/scheme-limit.js';
+import { decideRoute, skipReason, type Candidate, type RouteFacts } from '../domain/route/route.decision.js';
+import type { RouteDocument } from '../domain/route/route.document.js';
+import type { AuthorizeCall } from '../processors/port.js';
+import { publicId } from '../views/ids.js';
+import { refusal, type StoredDecision } from './charge-outcome.js';
+import { commitMove } from './commit-move.js';
+import type { OpenConnection } from './connection-cache.js';
+import type { HeldPayment } from './held-payment.js';
+import type { PaymentDeps } from './payment.deps.js';
+import { sealRequest, sendCharge } from './send-charge.js';
+
+/** Versions of routes never change. */
+const documents = new LRUCache<string, { document: RouteDocument }>({ max: 500 });
+
+/** Chooses a connection, writes the attempt, calls, writes the outcome; or ends this confirmation if nothing is left to try. */
+export async function beginAttempt(deps: PaymentDeps, held: HeldPayment): Promise<HeldPayment> {
+  const context = await routingContext(deps.db, held.intent);
+  const connections = await deps.connections.ofAccount(held.intent.accountId, context.processorsStamp);
+  const tried = held.charges.filter((charge) => charge.confirmation === held.intent.confirmation);
+  const last = tried.at(-1);
+  const candidates = candidatesOf(deps, context, connections);
+  const decision = last ? continued(last) : await decide(deps, held.intent, context, candidates);
+  const target = decision ? nextTarget(deps, { decision, tried, candidates, connections, intent: held.intent }) : null;
+  if (!decision || !target) return noCandidate(deps, held, last);
+  const call = callFor(deps, { held, context, target });
+  const charge = newCharge(held, { target, call, decision });
+  const sealed = sealRequest(deps, charge.id, call);
+  const begun = await commitMove(
+    deps,
+    held,
+    { step: `attempt:${charge.attemptNumber}`, newCharge: { ...charge, requestSealed: sealed }, events: { charge: 'charge.created' } },
+    { callLimitMs: target.deadlines.connectMs + target.deadlines.totalMs, processorKind: target.kind },
+  );
+  return sendCharge(deps, begun, { charge: begun.charges.at(-1)!, connection: target, call, again: false });
+}
+
+function continued(last: ChargeRow): StoredDecision {
+  const decision = last.decision as unknown as StoredDecision;
+  return { ...decision, fallback_reason: `${last.outcomeClass ?? 'unknown'} at attempt ${last.attemptNumber}` };
+}
+
+async function decide(
+  deps: PaymentDeps,
+  intent: PaymentIntentRow,
+  context: RoutingContext,
+  candidates: ReadonlyMap<string, Candidate>,
+): Promise<StoredDecision | null> {
+  if (!context.route || !context.method || context.method.status === 'detached') return null;
+  const document = await documentOf(deps, context.route.id, context.route.version);
+  if (!document) return null;
+  const limited = schemeLimitReached({ brand: context.method.card_brand, declined24h: context.declined24h, declined30d: context.declined30d });
+  const decision = decideRoute(document, factsOf(deps, intent, context), candidates, limited);
+  return { ...decision, route_id: publicId('route', deps.environment, context.route.id), version: context.route.version, fallback_reason: null };
+}
+
+async function documentOf(deps: PaymentDeps, routeId: string, version: number): Promise<RouteDocument | null> {
+  const key = `${routeId}:${version}`;
+  const known = documents.get(key);
+  if (known) return known.document;
+  const document = (await routeDocument(deps.db, routeId, version)) as RouteDocument | null;
+  if (document) documents.set(key, { document });
+  return document;
+}
+
+export function factsOf(deps: Pick<PaymentDeps, 'environment'>, intent: PaymentIntentRow, context: RoutingContext): RouteFacts {
+  const { method } = context;
+  return {
+    payment_id: intent.id,
+    amount_atom: intent.amountAtom,
+    currency: intent.currency,
+    payment_method_kind: method?.provider ?? null,
+    card_brand: method?.card_brand ?? null,
+    funding: method?.card_funding ?? null,
+    bin: method?.card_iin ?? null,
+    issuer_country: method?.card_country ?? null,
+    billing_country: method?.billing_country ?? context.customerCountry,
+    initiator: intent.initiator,
+    subscription_payment: intent.subscriptionPayment,
+    customer_id: intent.customerId ? publicId('cus', deps.environment, intent.customerId) : null,
+    metadata: intent.metadata,
+    custom_fields: intent.customFields,
+  };
+}
+
+export function candidatesOf(
+  deps: Pick<PaymentDeps, 'processors'>,
+  context: RoutingContext,
+  connections: ReadonlyMap<string, OpenConnection>,
+): Map<string, Candidate> {
+  const candidates = new Map<string, Candidate>();
+  for (const connection of connections.values()) {
+    const mapping = context.mappings.find((each) => each.processor_id === connection.id);
+    candidates.set(connection.publicId, {
+      processorId: connection.publicId,
+      enabled: connection.enabled,
+      supported: deps.processors.supports(connection.kind),
+      mapped: mapping !== undefined,
+      storedCredential: mapping?.network_transaction_id != null,
+    });
+  }
+  return candidates;
+}
+
+interface Choice {
+  decision: StoredDecision;
+  tried: readonly ChargeRow[];
+  candidates: ReadonlyMap<string, Candidate>;
+  connections: ReadonlyMap<string, OpenConnection>;
+  intent: PaymentIntentRow;
+}
+
+function nextTarget(deps: PaymentDeps, { decision, tried, candidates, connections, intent }: Choice): OpenConnection | null {
+  const last = tried.at(-1);
+  if (last && !mayTryElsewhere((last.outcomeClass ?? 'unknown') as OutcomeClass, decision.fallback, tried.length)) return null;
+  const used = new Set(tried.map((charge) => publicId('processor', deps.environment, charge.processorId)));
+  const next = decision.order.find((processorId) => !used.has(processorId) && skipReason(candidates.get(processorId), intent) === null);
+  return next ? ([...connections.values()].find((connection) => connection.publicId === next) ?? null) : null;
+}
+
+async function noCandidate(deps: PaymentDeps, held: HeldPayment, last: ChargeRow | undefined): Promise<HeldPayment> {
+  return commitMove(deps, held, {
+    step: `confirmation:${held.intent.confirmation}:refused`,
+    ...refusal(held.intent, 'refuse', last?.declineCode ?? 'no_processor_available'),
+    events: { intent: 'payment_intent.failed' },
+  });
+}
+
+interface CallParts {
+  held: HeldPayment;
+  context: RoutingContext;
+  target: OpenConnection;
+}
+
+function callFor(deps: PaymentDeps, { held, context, target }: CallParts): AuthorizeCall {
+  const { intent } = held;
+  const mapping = context.mappings.find((each) => each.processor_id === target.id)!;
+  const reference = `${intent.reference}-${intent.attempts + 1}`;
+  return {
+    reference,
+    idempotencyKey: reference,
+    amountAtom: intent.amountAtom,
+    currency: intent.currency,
+    capture: intent.captureMethod,
+    theirPaymentMethodId: mapping.their_payment_method_id,
+    offSession: intent.initiator === 'merchant',
+    networkTransactionId: intent.initiator === 'merchant' ? mapping.network_transaction_id : null,
+    simulate: intent.simulate,
+    metadata: { payment_intent: publicId('pi', deps.environment, intent.id) },
+    returnUrl: intent.returnUrl,
+    callbackUrl: deps.callbackUrlFor(target.publicId),
+  };
+}
+
+function newCharge(held: HeldPayment, parts: { target: OpenConnection; call: AuthorizeCall; decision: StoredDecision }): ChargeRow {
+  const { intent } = held;
+  const at = new Date(held.clock());
+  return {
+    id: newId(),
+    accountId: intent.accountId,
+    paymentIntentId: intent.id,
+    customerId: intent.customerId,
+    invoiceId: intent.invoiceId,
+    subscriptionId: intent.subscriptionId,
+    attemptNumber: intent.attempts + 1,
+    confirmation: intent.confirmation,
+    processorId: parts.target.id,
+    paymentMethodId: intent.paymentMethodId!,
+    amountAtom: intent.amountAtom,
+    currency: intent.currency,
+    status: 'pending',
+    outcomeClass: null,
+    reference: parts.call.reference,
+    idempotencyKey: parts.call.idempotencyKey,
+    processorPaymentId: null,
+    declineCode: null,
+    failureMessage: null,
+    rawCode: null,
+    rawMessage: null,
+    authorizedAtom: 0,
+    capturedAtom: 0,
+    refundedAtom: 0,
+    voidedAt: null,
+    isLate: false,
+    disputed: false,
+    leaseToken: held.lease.token,
+    callBy: at,
+    firstSentAt: new Date(),
+    requestSealed: null,
+    lookups: 0,
+    nextLookupAt: null,
+    sendingClosedAt: null,
+    absentAt: null,
+    decision: parts.decision as unknown as Record<string, unknown>,
+    redirectUrl: null,
+    customFields: null,
+    processorMetadata: null,
+    version: 1,
+    createdAt: at,
+    updatedAt: at,
+  };
+}

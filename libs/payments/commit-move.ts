@@ -1,0 +1,200 @@
+import { raiseAttention, settleAttention } from '../db/attention.writes.js';
+import { transact } from '../db/change.js';
+import type { Tx } from '../db/client.js';
+import { appendEvents, previousValues, type EventDraft } from '../db/event.writes.js';
+import { settleInvoice } from '../db/invoice.writes.js';
+import {
+  insertCharge,
+  insertEvidence,
+  insertOperation,
+  insertRefund,
+  keepNetworkTransaction,
+  markEvidenceApplied,
+  updateCharge,
+  updateOperation,
+  updateRefund,
+  writeHeldIntent,
+} from '../db/payment.writes.js';
+import type { AttemptEvidenceRow, ChargeRow } from '../db/schema/index.js';
+import type { Change } from '../domain/change/change.js';
+import type { Environment } from '../domain/environment.js';
+import { chargeView } from '../views/charge.view.js';
+import { paymentIntentView } from '../views/payment-intent.view.js';
+import { refundView } from '../views/refund.view.js';
+import { derivedId } from './derived-id.js';
+import { partsOf, stepOf, type HeldPayment } from './held-payment.js';
+import type { Move } from './move.js';
+import type { PaymentDeps } from './payment.deps.js';
+
+/** The lease is somebody else's: nothing was written. */
+export class LeaseLost extends Error {}
+
+export interface CommitOptions {
+  /** Limit of the call that follows, for a move that begins an attempt. */
+  callLimitMs?: number;
+  /** Connection kind of a new charge. */
+  processorKind?: string;
+}
+
+/**
+ * Writes one fact with its events in one transaction that checks the fencing token; gives the lease back in the same
+ * statement when nothing is left to do. Throws `LeaseLost`.
+ */
+export async function commitMove(deps: PaymentDeps, held: HeldPayment, move: Move, options: CommitOptions = {}): Promise<HeldPayment> {
+  const at = new Date(held.clock());
+  const after = applyMove(held, move, at, options.processorKind);
+  const step = stepOf(after);
+  const resting = !move.newCharge && (step.kind === 'wait' || step.kind === 'done') && after.evidence.length === 0;
+  const change = changeOf(deps.environment, held);
+  const released = await transact(deps.db, change, async (tx) => {
+    const written = await writeHeldIntent(
+      tx,
+      { intentId: held.intent.id, token: held.lease.token },
+      { ...move.intent, lastChargeId: after.intent.lastChargeId, attempts: after.intent.attempts, version: after.intent.version, updatedAt: at },
+      {
+        settled: resting && step.kind === 'done',
+        nextActionAt: resting && step.kind === 'wait' && step.until !== null ? new Date(step.until) : null,
+        release: resting,
+        seenWake: held.intent.wakeSeq,
+      },
+    );
+    if (!written) throw new LeaseLost();
+    await writeRows(tx, { held, after, move, at, callLimitMs: options.callLimitMs ?? 0 });
+    await tellInvoice(tx, change, { after, move, at });
+    await appendEvents(tx, change, eventsOf(held, after, { move, environment: deps.environment }));
+    return written.released;
+  });
+  return { ...after, released };
+}
+
+interface Writing {
+  held: HeldPayment;
+  after: HeldPayment;
+  move: Move;
+  at: Date;
+  callLimitMs: number;
+}
+
+async function writeRows(tx: Tx, { held, after, move, at, callLimitMs }: Writing): Promise<void> {
+  if (move.newCharge) await insertCharge(tx, after.charges.at(-1)!, callLimitMs);
+  if (move.charge) {
+    const row = after.charges.find((charge) => charge.id === move.charge!.id)!;
+    await updateCharge(tx, row.id, { ...move.charge.set, version: row.version, updatedAt: at });
+  }
+  if (move.newRefund) await insertRefund(tx, move.newRefund);
+  if (move.refund) {
+    const row = after.refunds.find((refund) => refund.id === move.refund!.id)!;
+    await updateRefund(tx, row.id, { ...move.refund.set, version: row.version, updatedAt: at });
+  }
+  if (move.newOperation) await insertOperation(tx, move.newOperation);
+  if (move.operation) {
+    const row = after.operations.find((operation) => operation.id === move.operation!.id)!;
+    await updateOperation(tx, row.id, { ...move.operation.set, version: row.version, updatedAt: at });
+  }
+  if (move.networkTransaction) await keepNetworkTransaction(tx, move.networkTransaction);
+  if (move.appliedEvidence?.length) await markEvidenceApplied(tx, move.appliedEvidence, at);
+  const line = { accountId: held.intent.accountId, kind: 'pi', objectId: held.intent.id };
+  if (move.attention) await raiseAttention(tx, { ...line, ...move.attention }, at);
+  if (move.solved) await settleAttention(tx, { type: 'payment_exception', objectId: line.objectId, resolution: move.solved }, at);
+}
+
+async function tellInvoice(tx: Tx, change: Change, { after, move, at }: Pick<Writing, 'after' | 'move' | 'at'>): Promise<void> {
+  const { intent } = after;
+  if (!intent.invoiceId || (!move.invoice && !move.refundedAtom)) return;
+  await settleInvoice(tx, change, {
+    invoiceId: intent.invoiceId,
+    paymentIntentId: intent.id,
+    outcome: move.invoice ?? 'refunded',
+    amountAtom: move.invoice === 'paid' ? intent.amountReceivedAtom : (move.refundedAtom ?? 0),
+    failureMessage: move.invoice === 'failed' ? intent.declineReason : null,
+    at,
+  });
+}
+
+/** The payment after a move, in memory. */
+function applyMove(held: HeldPayment, move: Move, at: Date, newKind?: string): HeldPayment {
+  const patched = <R extends { id: string; version: number; updatedAt: Date }>(rows: readonly R[], patch?: { id: string; set: Partial<R> }, added?: R) => {
+    const changed = patch ? rows.map((row) => (row.id === patch.id ? { ...row, ...patch.set, version: row.version + 1, updatedAt: at } : row)) : [...rows];
+    return added ? [...changed, added] : changed;
+  };
+  const { newCharge } = move;
+  const applied = new Set(move.appliedEvidence ?? []);
+  return {
+    ...held,
+    intent: {
+      ...held.intent,
+      ...move.intent,
+      ...(newCharge ? { attempts: newCharge.attemptNumber, lastChargeId: newCharge.id } : {}),
+      version: held.intent.version + 1,
+      updatedAt: at,
+    },
+    charges: patched(held.charges, move.charge, newCharge),
+    operations: patched(held.operations, move.operation, move.newOperation),
+    refunds: patched(held.refunds, move.refund, move.newRefund),
+    evidence: held.evidence.filter((each: AttemptEvidenceRow) => !applied.has(each.id)),
+    kinds: newCharge && newKind ? new Map(held.kinds).set(newCharge.processorId, newKind) : held.kinds,
+  };
+}
+
+function changeOf(environment: Environment, held: HeldPayment): Change {
+  const { actor, requestId, idempotencyKey, clockTime } = held.origin;
+  const commandId = derivedId('payment', held.intent.id, held.intent.version);
+  return { accountId: held.intent.accountId, environment, actor, requestId, idempotencyKey, clockTime, commandId };
+}
+
+function eventsOf(before: HeldPayment, after: HeldPayment, { move, environment }: { move: Move; environment: Environment }): EventDraft[] {
+  const drafts: EventDraft[] = [];
+  const common = { customerId: after.intent.customerId, step: move.step };
+  if (move.events.charge) {
+    const id = move.newCharge?.id ?? move.charge!.id;
+    const view = (rows: readonly ChargeRow[], kinds: HeldPayment['kinds']) => {
+      const row = rows.find((charge) => charge.id === id);
+      return row ? chargeView(row, kinds.get(row.processorId) ?? null, environment) : null;
+    };
+    drafts.push(draft(move.events.charge, 'ch', { id, old: view(before.charges, before.kinds), now: view(after.charges, after.kinds)! }, common));
+  }
+  if (move.events.refund) {
+    const id = move.newRefund?.id ?? move.refund!.id;
+    const old = before.refunds.find((refund) => refund.id === id);
+    const now = after.refunds.find((refund) => refund.id === id)!;
+    drafts.push(draft(move.events.refund, 're', { id, old: old ? refundView(old, environment) : null, now: refundView(now, environment) }, common));
+  }
+  if (move.events.intent) {
+    const old = paymentIntentView(before.intent, partsOf(before), environment);
+    const now = paymentIntentView(after.intent, partsOf(after), environment);
+    drafts.push(draft(move.events.intent, 'pi', { id: after.intent.id, old, now }, common));
+  }
+  return drafts;
+}
+
+interface Shown {
+  id: string;
+  old: object | null;
+  now: object;
+}
+
+function draft(type: string, kind: EventDraft['kind'], shown: Shown, common: Pick<EventDraft, 'customerId' | 'step'>): EventDraft {
+  return { type, kind, objectId: shown.id, data: shown.now, previous: shown.old ? previousValues(shown.old, shown.now) : null, ...common };
+}
+
+/** Keeps an outcome whose finder has lost the lease; the next holder applies it. */
+export async function keepEvidence(
+  deps: PaymentDeps,
+  held: HeldPayment,
+  found: { chargeId: string; operationId: string | null; outcome: object },
+): Promise<void> {
+  const change = changeOf(deps.environment, held);
+  await transact(deps.db, change, (tx) =>
+    insertEvidence(
+      tx,
+      {
+        paymentIntentId: held.intent.id,
+        chargeId: found.chargeId,
+        operationId: found.operationId,
+        leaseToken: held.lease.token,
+        outcome: found.outcome as Record<string, unknown>,
+      },
+      new Date(held.clock()),
+    ),
+  );
+}

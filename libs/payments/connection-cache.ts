@@ -1,0 +1,86 @@
+import { LRUCache } from 'lru-cache';
+import type { Db } from '../db/client.js';
+import { accountProcessors } from '../db/payment-context.queries.js';
+import type { SecretBox } from '../db/secret.js';
+import type { PaymentProcessorRow } from '../db/schema/index.js';
+import type { Environment } from '../domain/environment.js';
+import type { Connection, Deadlines, ProcessorKind } from '../processors/port.js';
+import { publicId } from '../views/ids.js';
+
+/** A connection with what routing must know of it. */
+export interface OpenConnection extends Connection {
+  name: string;
+  enabled: boolean;
+}
+
+interface CachedAccount {
+  stamp: string;
+  byId: Map<string, OpenConnection>;
+}
+
+interface CacheOptions {
+  db: Db;
+  environment: Environment;
+  secrets: SecretBox;
+}
+
+/** A call of a simulator may run as a local activity, so it ends within 7 s. */
+const standardDeadlines: Record<ProcessorKind, Deadlines> = {
+  simulator: { connectMs: 5_000, totalMs: 7_000 },
+  stripe: { connectMs: 5_000, totalMs: 60_000 },
+  http: { connectMs: 5_000, totalMs: 60_000 },
+};
+
+/** The row with its credentials opened. `settings.total_timeout_ms` and `connect_timeout_ms` shorten the deadlines. */
+export function openConnection(row: PaymentProcessorRow, { secrets, environment }: Omit<CacheOptions, 'db'>): OpenConnection {
+  const place = { table: 'payment_processors', column: 'credentials_sealed', row: row.id };
+  const settings = row.settings ?? {};
+  const standard = standardDeadlines[row.kind];
+  return {
+    id: row.id,
+    publicId: publicId('processor', environment, row.id),
+    name: row.name,
+    kind: row.kind,
+    settings,
+    credentials: row.credentialsSealed ? (JSON.parse(secrets.open(row.credentialsSealed, place)) as Record<string, string>) : null,
+    deadlines: {
+      connectMs: shortened(settings.connect_timeout_ms, standard.connectMs),
+      totalMs: shortened(settings.total_timeout_ms, standard.totalMs),
+    },
+    enabled: row.isEnabled && row.deletedAt === null,
+  };
+}
+
+function shortened(setting: unknown, standard: number): number {
+  return typeof setting === 'number' && setting > 0 ? Math.min(setting, standard) : standard;
+}
+
+/** Opened connections per account. `stamp` comes with every payment's context, so a changed row is never used stale. */
+export class ConnectionCache {
+  readonly #options: CacheOptions;
+  readonly #accounts = new LRUCache<string, CachedAccount>({ max: 1_000 });
+
+  constructor(options: CacheOptions) {
+    this.#options = options;
+  }
+
+  /** By row id. Deleted connections are included: their charges are still captured, refunded and looked up. */
+  async ofAccount(accountId: string, stamp: string): Promise<ReadonlyMap<string, OpenConnection>> {
+    const cached = this.#accounts.get(accountId);
+    if (cached?.stamp === stamp) return cached.byId;
+    const rows = await accountProcessors(this.#options.db, accountId);
+    const byId = new Map(rows.map((row) => [row.id, openConnection(row, this.#options)]));
+    this.#accounts.set(accountId, { stamp: stampOf(rows), byId });
+    return byId;
+  }
+
+  /** The connection of an earlier attempt; credentials at most a few seconds old. */
+  async one(accountId: string, processorId: string): Promise<OpenConnection | null> {
+    const cached = this.#accounts.get(accountId)?.byId.get(processorId);
+    return cached ?? (await this.ofAccount(accountId, '')).get(processorId) ?? null;
+  }
+}
+
+function stampOf(rows: PaymentProcessorRow[]): string {
+  return rows.map((row) => `${row.id}:${row.version}`).join(',');
+}

@@ -1,0 +1,96 @@
+import type {
+  AttemptEvidenceRow,
+  ChargeOperationRow,
+  ChargeRow,
+  PaymentIntentRow,
+  RefundRow,
+} from '../db/schema/index.js';
+import type { AdvanceResult } from '../domain/payment/advance-result.js';
+import type { DeclineCode } from '../errors/catalogue.js';
+import type { OutcomeClass } from '../domain/payment/outcome.js';
+import { captureWindowMs } from '../domain/payment/payment.schedule.js';
+import { nextStep, type PaymentState, type PaymentStep } from '../domain/payment/payment.steps.js';
+import type { PaymentIntentParts } from '../views/payment-intent.view.js';
+import type { Lease } from './lease-keeper.js';
+
+/** Whose request moves the payment; ends up on the events. */
+export interface PaymentOrigin {
+  actor: string | null;
+  requestId: string | null;
+  idempotencyKey: string | null;
+  clockTime: string | null;
+}
+
+/** A payment whose lease is ours, with all its rows as last read or written. Replaced, never changed, by each step. */
+export interface HeldPayment {
+  readonly lease: Lease;
+  readonly origin: PaymentOrigin;
+  /** Epoch milliseconds. */
+  readonly clock: () => number;
+  readonly intent: PaymentIntentRow;
+  /** Oldest first. */
+  readonly charges: readonly ChargeRow[];
+  readonly operations: readonly ChargeOperationRow[];
+  readonly refunds: readonly RefundRow[];
+  readonly evidence: readonly AttemptEvidenceRow[];
+  /** Kind of each connection that a charge went to. */
+  readonly kinds: ReadonlyMap<string, string>;
+  /** The last write also gave the lease back. */
+  readonly released: boolean;
+}
+
+const challengeWindowMs = 24 * 3_600_000;
+
+export function stateOf(held: Pick<HeldPayment, 'intent' | 'charges' | 'operations'>): PaymentState {
+  return {
+    status: held.intent.status,
+    windowEndsAt: windowEnd(held),
+    charges: held.charges.map((charge) => ({
+      id: charge.id,
+      status: charge.status,
+      outcomeClass: charge.outcomeClass as OutcomeClass | null,
+      nextLookupAt: charge.nextLookupAt?.getTime() ?? null,
+    })),
+    operations: held.operations.map((operation) => ({
+      id: operation.id,
+      status: operation.status,
+      sent: operation.firstSentAt !== null,
+      nextLookupAt: operation.nextLookupAt?.getTime() ?? null,
+    })),
+  };
+}
+
+function windowEnd(held: Pick<HeldPayment, 'intent' | 'charges'>): number | null {
+  const last = held.charges.at(-1);
+  if (!last) return null;
+  if (held.intent.status === 'requires_capture') return last.createdAt.getTime() + captureWindowMs;
+  if (last.status === 'pending' && last.outcomeClass === 'action_required') return last.createdAt.getTime() + challengeWindowMs;
+  return null;
+}
+
+export function stepOf(held: HeldPayment): PaymentStep {
+  return nextStep(stateOf(held), held.clock());
+}
+
+export function partsOf(held: Pick<HeldPayment, 'charges' | 'refunds' | 'kinds'>): PaymentIntentParts {
+  const last = held.charges.at(-1);
+  return {
+    chargeIds: held.charges.map((charge) => charge.id),
+    refundIds: held.refunds.map((refund) => refund.id),
+    processorKind: last ? (held.kinds.get(last.processorId) ?? null) : null,
+    processorPaymentId: last?.processorPaymentId ?? null,
+  };
+}
+
+export function resultOf(intent: PaymentIntentRow, charge: ChargeRow | undefined, rest: Pick<AdvanceResult, 'state' | 'nextAt'>): AdvanceResult {
+  return {
+    ...rest,
+    status: intent.status,
+    outcomeClass: (charge?.outcomeClass as OutcomeClass | null) ?? undefined,
+    declineCode: intent.declineCode as DeclineCode | 'no_processor_available' | null,
+    chargeId: intent.lastChargeId,
+    customerId: intent.customerId ?? undefined,
+    invoiceId: intent.invoiceId,
+    subscriptionId: intent.subscriptionId,
+  };
+}
