@@ -118,12 +118,12 @@ function renderEvent(change: Change, draft: EventDraft, { at, sequence, deliveri
   };
 }
 
-/** The top-level keys of `after` whose value differs, with their value in `before`. */
+/** The top-level keys whose value differs, with their value in `before`; null where they were absent. */
 export function previousValues(before: object, after: object): Record<string, unknown> {
   const old: Record<string, unknown> = {};
-  const now = after as Record<string, unknown>;
-  for (const [key, value] of Object.entries(before)) {
-    if (JSON.stringify(value) !== JSON.stringify(now[key])) old[key] = value;
+  const [then, now] = [before as Record<string, unknown>, after as Record<string, unknown>];
+  for (const key of new Set([...Object.keys(then), ...Object.keys(now)])) {
+    if (JSON.stringify(then[key]) !== JSON.stringify(now[key])) old[key] = then[key] ?? null;
   }
   return old;
 }

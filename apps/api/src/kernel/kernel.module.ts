@@ -3,6 +3,7 @@ import { APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import { CallersService } from './callers.service.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 import { Infrastructure } from './infrastructure.js';
+import { Payments } from './payments.js';
 import { RolesGuard } from './roles.guard.js';
 import { ValidationPipe } from './validation.pipe.js';
 
@@ -15,11 +16,12 @@ export class KernelModule {
       providers: [
         { provide: Infrastructure, useValue: infrastructure },
         CallersService,
+        Payments,
         { provide: APP_GUARD, useClass: RolesGuard },
         { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
         { provide: APP_PIPE, useClass: ValidationPipe },
       ],
-      exports: [Infrastructure, CallersService],
+      exports: [Infrastructure, CallersService, Payments],
     };
   }
 }
