@@ -5,7 +5,7 @@ import { enabledProcessors } from '../db/processor.queries.js';
 import type { Change } from '../domain/change/change.js';
 import type { AttemptOutcome } from '../domain/payment/outcome.js';
 import { declines } from '../errors/catalogue.js';
-import { DomainError, notFound } from '../errors/domain-error.js';
+import { DomainError, invalidField } from '../errors/domain-error.js';
 import type { VerifyCall } from '../processors/port.js';
 import type { PaymentMethodView } from '../views/payment-method.view.js';
 import { openConnection, type OpenConnection } from './connection-cache.js';
@@ -22,15 +22,18 @@ export interface VerifyAsked {
   simulate?: VerifyCall['simulate'];
 }
 
-export type Verification =
-  | { approved: true; networkTransactionId: string | null }
-  | { approved: false; networkTransactionId: null; error: DomainError | null };
+export interface Verification {
+  approved: boolean;
+  networkTransactionId: string | null;
+  /** Why the method was refused; null also where the connection gave no answer about it: ask another one. */
+  error: DomainError | null;
+}
 
-/** Authorises at one connection. A null `error`: the connection gave no answer about the method; ask another one. */
+/** Authorises at one connection. */
 export async function verifyMethod(deps: Pick<PaymentDeps, 'processors'>, connection: OpenConnection, asked: VerifyAsked): Promise<Verification> {
   const { identity, ...call } = asked;
   const outcome = await deps.processors.processorFor(connection.kind).verify(connection, { ...call, reference: identity, idempotencyKey: identity });
-  if (outcome.outcomeClass === 'approved') return { approved: true, networkTransactionId: outcome.networkTransactionId ?? null };
+  if (outcome.outcomeClass === 'approved') return { approved: true, networkTransactionId: outcome.networkTransactionId ?? null, error: null };
   return { approved: false, networkTransactionId: null, error: refusalOf(outcome) };
 }
 
@@ -68,12 +71,12 @@ export interface AuthoriseAgain {
 
 /**
  * Authorises a method again at the first enabled connection that knows it and answers; its state stays.
- * @throws DomainError 404; 409 when it is detached or no connection knows it; 402 with the decline code; 503
+ * @throws DomainError 422 when there is no such method; 409 when it is detached or no connection knows it; 402 with the decline code; 503
  * `processor_unavailable`.
  */
 export async function authorisePaymentMethod(deps: VerifyDeps, change: Change, { id, amountAtom, currency }: AuthoriseAgain): Promise<PaymentMethodView> {
   const row = await findPaymentMethod(deps.db, change.accountId, id);
-  if (!row) throw notFound('payment method');
+  if (!row) throw invalidField('payment_method_id', 'No such payment method', 'unknown_reference');
   if (row.status === 'detached') throw new DomainError('invalid_state_transition', 'A payment method that is detached cannot be authorised.');
   const mappings = (await mappingsOf(deps.db, [id])).get(id)!;
   const connections = (await enabledProcessors(deps.db, change.accountId)).filter((connection) => deps.processors.supports(connection.kind));
@@ -85,9 +88,9 @@ export async function authorisePaymentMethod(deps: VerifyDeps, change: Change, {
   for (const { connection, mapping } of known) {
     const { theirPaymentMethodId } = mapping;
     const asked = { identity: `${change.commandId}_verify`, theirPaymentMethodId, amountAtom, currency, simulate: simulateOf(row.customFields) };
-    const { approved, networkTransactionId, ...rest } = await verifyMethod(deps, openConnection(connection, deps), asked);
+    const { approved, networkTransactionId, error } = await verifyMethod(deps, openConnection(connection, deps), asked);
     if (approved) return transact(deps.db, change, (tx) => noteAuthorisation(tx, change, { id, processorId: connection.id, networkTransactionId }));
-    if ('error' in rest && rest.error) throw rest.error;
+    if (error) throw error;
   }
   throw new DomainError('processor_unavailable');
 }

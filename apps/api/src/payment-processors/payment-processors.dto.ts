@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { text } from '../kernel/fields.dto.js';
+import { cursorQuery, listBody } from '../kernel/lists.dto.js';
+
+export const processorKindNames = ['simulator', 'stripe', 'http'] as const;
+
+const credentials = z
+  .record(z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'Expected lower-case letters, digits and _'), text(8_192).min(1))
+  .describe('Encrypted at rest, never returned');
+const settings = z.record(z.string().max(64), z.unknown()).describe('By kind; unknown settings are refused');
+
+export const createPaymentProcessorBody = z.strictObject({
+  name: text(100).min(1),
+  kind: z.enum(processorKindNames),
+  credentials: credentials.nullable().optional(),
+  settings: settings.nullable().optional(),
+  is_enabled: z.boolean().default(true),
+});
+export type CreatePaymentProcessorBody = z.infer<typeof createPaymentProcessorBody>;
+
+export const updatePaymentProcessorBody = z.strictObject({
+  name: text(100).min(1).optional(),
+  credentials: credentials.nullable().optional(),
+  settings: settings.nullable().optional(),
+  is_enabled: z.boolean().optional(),
+});
+export type UpdatePaymentProcessorBody = z.infer<typeof updatePaymentProcessorBody>;
+
+export const listPaymentProcessorsBody = listBody(['created_at', 'updated_at', 'name'], {
+  kind: z.enum(processorKindNames).nullable().optional(),
+  is_enabled: z.boolean().nullable().optional(),
+});
+export type ListPaymentProcessorsBody = z.infer<typeof listPaymentProcessorsBody>;
+
+export const paymentProcessorsQuery = cursorQuery({
+  kind: z.enum(processorKindNames).optional(),
+  is_enabled: z.stringbool().optional(),
+});
+export type PaymentProcessorsQuery = z.infer<typeof paymentProcessorsQuery>;
+
+export const paymentProcessorShape = z
+  .object({
+    id: z.string(),
+    object: z.literal('payment_processor'),
+    account_id: z.string(),
+    name: z.string(),
+    kind: z.enum(processorKindNames),
+    processor_name: z.string().describe('The name it goes by in `mappings` and on charges'),
+    settings: z.record(z.string(), z.unknown()),
+    has_credentials: z.boolean(),
+    is_enabled: z.boolean(),
+    is_deleted: z.boolean(),
+    created_at: z.iso.datetime(),
+    updated_at: z.iso.datetime(),
+  })
+  .meta({ id: 'PaymentProcessor' });

@@ -1,0 +1,36 @@
+import type { Environment } from '../domain/environment.js';
+import { publicId } from './ids.js';
+import { publishedProcessorName } from './processor-name.js';
+
+export interface PaymentProcessorFields {
+  id: string;
+  accountId: string;
+  name: string;
+  kind: string;
+  settings: Record<string, unknown> | null;
+  credentialsSealed: string | null;
+  isEnabled: boolean;
+  deletedAt: Date | null;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** A connection. Its credentials are never shown, only whether there are any. */
+export function paymentProcessorView(row: PaymentProcessorFields, environment: Environment) {
+  return {
+    id: publicId('processor', environment, row.id),
+    object: 'payment_processor',
+    account_id: publicId('acct', environment, row.accountId),
+    name: row.name,
+    kind: row.kind,
+    processor_name: publishedProcessorName(row.kind),
+    settings: row.settings ?? {},
+    has_credentials: row.credentialsSealed !== null,
+    is_enabled: row.isEnabled,
+    is_deleted: row.deletedAt !== null,
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+  };
+}
+
+export type PaymentProcessorView = ReturnType<typeof paymentProcessorView>;
