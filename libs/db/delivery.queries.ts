@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, gte, lt, or, sql, type SQL } from 'drizzle-orm';
+import { and, asc, count, eq, sql } from 'drizzle-orm';
 import type { Db, Tx } from './client.js';
 import { events, webhookAttempts, webhookDeliveries, type WebhookAttemptRow, type WebhookDeliveryRow } from './schema/index.js';
 
@@ -69,42 +69,6 @@ export async function deliveryToResend(db: Db, accountId: string, id: string): P
 export async function findDelivery(db: Db | Tx, accountId: string, id: string): Promise<WebhookDeliveryRow | undefined> {
   const [row] = await db.select().from(webhookDeliveries).where(and(eq(webhookDeliveries.accountId, accountId), eq(webhookDeliveries.id, id)));
   return row;
-}
-
-export interface DeliveryFilter {
-  endpointId?: string;
-  eventId?: string;
-  status?: WebhookDeliveryRow['status'];
-  since?: Date;
-  until?: Date;
-}
-
-/** Newest first; `after` is the last row of the page before. */
-export async function listDeliveries(
-  db: Db,
-  accountId: string,
-  { filter, limit, after }: { filter: DeliveryFilter; limit: number; after?: { at: Date; id: string } },
-): Promise<WebhookDeliveryRow[]> {
-  return db
-    .select()
-    .from(webhookDeliveries)
-    .where(and(
-      eq(webhookDeliveries.accountId, accountId),
-      ...conditions(filter),
-      after && or(lt(webhookDeliveries.createdAt, after.at), and(eq(webhookDeliveries.createdAt, after.at), lt(webhookDeliveries.id, after.id))),
-    ))
-    .orderBy(desc(webhookDeliveries.createdAt), desc(webhookDeliveries.id))
-    .limit(limit);
-}
-
-function conditions(filter: DeliveryFilter): (SQL | undefined)[] {
-  return [
-    filter.endpointId ? eq(webhookDeliveries.endpointId, filter.endpointId) : undefined,
-    filter.eventId ? eq(webhookDeliveries.eventId, filter.eventId) : undefined,
-    filter.status ? eq(webhookDeliveries.status, filter.status) : undefined,
-    filter.since ? gte(webhookDeliveries.createdAt, filter.since) : undefined,
-    filter.until ? lt(webhookDeliveries.createdAt, filter.until) : undefined,
-  ];
 }
 
 /** Oldest first. */

@@ -19,6 +19,8 @@ export interface EventDraft {
   previous: object | null;
   /** Distinguishes events of the same type and object within one command. */
   step?: string;
+  /** Endpoints (UUIDs) that get it whatever their filter says. */
+  alsoTo?: readonly string[];
 }
 
 interface Subscriber {
@@ -49,7 +51,7 @@ export async function appendEvents(tx: Tx, change: Change, drafts: EventDraft[])
   for (const draft of drafts) {
     const sequence = (sequences.get(draft.objectId) ?? 0) + 1;
     sequences.set(draft.objectId, sequence);
-    const heard = subscribers.filter((endpoint) => matchesEvent(endpoint.enabled_events, draft.type));
+    const heard = subscribers.filter((endpoint) => matchesEvent(endpoint.enabled_events, draft.type) || draft.alsoTo?.includes(endpoint.id));
     const row = renderEvent(change, draft, { at, sequence, deliveries: heard.length });
     eventRows.push(row);
     for (const endpoint of heard) {

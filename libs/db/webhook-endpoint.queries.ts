@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, gt, inArray, isNull, or, sql, type SQL } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, inArray, isNull, or, sql, type SQL } from 'drizzle-orm';
 import type { LiveSecret } from '../views/webhook-endpoint.view.js';
 import type { Db, Tx } from './client.js';
 import { webhookEndpoints, webhookSecrets, type WebhookEndpointRow, type WebhookSecretRow } from './schema/index.js';
@@ -23,29 +23,6 @@ export async function findEndpoints(db: Db, accountId: string, ids: readonly str
 /** Every endpoint of the account that is not deleted, oldest first. */
 export async function allEndpoints(db: Db, accountId: string): Promise<WebhookEndpointRow[]> {
   return db.select().from(webhookEndpoints).where(ofAccount(accountId)).orderBy(asc(webhookEndpoints.id));
-}
-
-export interface EndpointPage {
-  where?: SQL;
-  limit: number;
-  offset?: number;
-  descending?: boolean;
-}
-
-export async function listEndpoints(db: Db, accountId: string, page: EndpointPage): Promise<WebhookEndpointRow[]> {
-  const order = page.descending === false ? asc : desc;
-  return db
-    .select()
-    .from(webhookEndpoints)
-    .where(ofAccount(accountId, page.where))
-    .orderBy(order(webhookEndpoints.createdAt), order(webhookEndpoints.id))
-    .limit(page.limit)
-    .offset(page.offset ?? 0);
-}
-
-export async function countEndpoints(db: Db, accountId: string, where?: SQL): Promise<number> {
-  const [row] = await db.select({ total: count() }).from(webhookEndpoints).where(ofAccount(accountId, where));
-  return row?.total ?? 0;
 }
 
 /** The endpoint's secrets that have not expired, newest first, opened. */

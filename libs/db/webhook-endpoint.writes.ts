@@ -2,14 +2,15 @@ import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { Change } from '../domain/change/change.js';
 import { webhookEndpointView } from '../views/webhook-endpoint.view.js';
 import { raiseAttention, settleAttention } from './attention.writes.js';
+import { afterCommit } from './change.js';
 import type { Tx } from './client.js';
+import { oncePerCommand } from './command.writes.js';
 import { cancelPendingDeliveries } from './delivery.writes.js';
 import { appendEvents, previousValues } from './event.writes.js';
 import { newId } from './mint.js';
-import { webhookEndpoints, webhookSecrets, type WebhookEndpointRow } from './schema/index.js';
+import { events, webhookDeliveries, webhookEndpoints, webhookSecrets, type WebhookDeliveryRow, type WebhookEndpointRow } from './schema/index.js';
 import type { SecretBox } from './secret.js';
 import { requestWake } from './wake.js';
-import { afterCommit } from './change.js';
 import { liveSecretRows, secretPlace } from './webhook-endpoint.queries.js';
 
 export interface NewEndpoint {
@@ -56,6 +57,7 @@ export async function changeEndpoint(tx: Tx, change: Change, before: WebhookEndp
   return row!;
 }
 
+const testType = 'webhook_endpoint.test';
 const disabledAttention = 'webhook_endpoint_disabled';
 
 export type DisableReason = 'requested' | 'gone' | 'failing';
@@ -139,6 +141,22 @@ export async function rotateSecret(tx: Tx, change: Change, before: WebhookEndpoi
   const data = webhookEndpointView(row!, change.environment);
   const previous = previousValues(webhookEndpointView(before, change.environment), data);
   await appendEvents(tx, change, [{ type: 'webhook_endpoint.updated', kind: 'webhook_endpoint', objectId: before.id, data, previous }]);
+}
+
+/** An event that goes to this endpoint whatever its filter says; answers with its delivery, the same one for the same command. */
+export async function testEndpoint(tx: Tx, change: Change, row: WebhookEndpointRow): Promise<WebhookDeliveryRow> {
+  const id = await oncePerCommand(tx, change, { objectId: row.id, step: 'test' }, async () => {
+    const data = webhookEndpointView(row, change.environment);
+    await appendEvents(tx, change, [{ type: testType, kind: 'webhook_endpoint', objectId: row.id, data, previous: null, alsoTo: [row.id] }]);
+    const [delivery] = await tx
+      .select({ id: webhookDeliveries.id })
+      .from(webhookDeliveries)
+      .innerJoin(events, eq(events.id, webhookDeliveries.eventId))
+      .where(and(eq(events.commandId, change.commandId), eq(events.type, testType), eq(webhookDeliveries.endpointId, row.id)));
+    return delivery!.id;
+  });
+  const [delivery] = await tx.select().from(webhookDeliveries).where(eq(webhookDeliveries.id, id));
+  return delivery!;
 }
 
 async function addSecret(tx: Tx, { endpointId, secret, at }: { endpointId: string; secret: string; at: Date }, box: SecretBox): Promise<void> {

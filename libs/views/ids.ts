@@ -25,3 +25,9 @@ export function parsePublicId(kind: IdKind, environment: Environment, id: string
     return null;
   }
 }
+
+/** The UUID inside a public id of any kind, or null. */
+export function parseAnyPublicId(environment: Environment, id: string): string | null {
+  const kind = idKinds.find((candidate) => id.startsWith(`${candidate}_${environmentMarker[environment]}_`));
+  return kind === undefined ? null : parsePublicId(kind, environment, id);
+}

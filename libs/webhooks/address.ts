@@ -37,3 +37,8 @@ function isInside(address: Address, networks: readonly string[]): boolean {
     return base.kind() === address.kind() && address.match(base as never, bits);
   });
 }
+
+/** The policy of a process: loopback opens in staging on one machine only. */
+export function addressPolicy(config: { environment: string; local: boolean; webhookAllowedNetworks: readonly string[] }): AddressPolicy {
+  return { allowLoopback: config.local && config.environment === 'staging', allowedNetworks: config.webhookAllowedNetworks };
+}

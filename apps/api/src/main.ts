@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { loadConfig } from '../../../libs/config/config.js';
+import { openWakeSender } from '../../../libs/db/wake.js';
 import { serveMetrics } from '../../../libs/telemetry/metrics.js';
 import { createApp } from './app.js';
 import { Infrastructure } from './kernel/infrastructure.js';
@@ -10,6 +11,7 @@ const { log } = infrastructure;
 
 process.on('unhandledRejection', (err) => log.error({ err }, 'unhandled rejection'));
 
+const wakes = openWakeSender({ databaseUrl: config.databaseUrl, onError: (err) => log.warn({ err }, 'wake sender lost its connection') });
 const app = await createApp(infrastructure);
 await app.listen(config.apiPort, config.apiHost);
 const metrics = await serveMetrics(infrastructure.metrics, { host: config.apiHost, port: config.metricsPort });
@@ -25,7 +27,7 @@ async function stop(signal: string): Promise<void> {
   log.info({ signal }, 'stopping');
   setTimeout(() => process.exit(1), config.shutdownGraceSeconds * 1000 + 1000).unref();
   await app.close();
-  await Promise.allSettled([metrics.close(), infrastructure.close()]);
+  await Promise.allSettled([metrics.close(), wakes.close(), infrastructure.close()]);
   log.info('stopped');
   process.exit(0);
 }

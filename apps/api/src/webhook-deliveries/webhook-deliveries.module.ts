@@ -1,0 +1,7 @@
+import { Module } from '@nestjs/common';
+import { ResendsService } from './resends.service.js';
+import { WebhookDeliveriesController } from './webhook-deliveries.controller.js';
+import { WebhookDeliveriesService } from './webhook-deliveries.service.js';
+
+@Module({ controllers: [WebhookDeliveriesController], providers: [WebhookDeliveriesService, ResendsService], exports: [ResendsService] })
+export class WebhookDeliveriesModule {}

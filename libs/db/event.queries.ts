@@ -1,0 +1,91 @@
+import { and, desc, eq, inArray, like, or, sql, type SQL } from 'drizzle-orm';
+import { DomainError } from '../errors/domain-error.js';
+import type { Db } from './client.js';
+import { inRange, numberedPage, type RangeFilter } from './list.queries.js';
+import { events, webhookDeliveries, type EventRow } from './schema/index.js';
+
+export async function findEvent(db: Db, accountId: string, id: string): Promise<EventRow | undefined> {
+  const [row] = await db.select().from(events).where(and(eq(events.accountId, accountId), eq(events.id, id)));
+  return row;
+}
+
+export interface EventFilter {
+  objectId?: string;
+  /** Exact types and prefixes (`x.*`); `*` and `all` are everything. */
+  types?: readonly string[] | null;
+  createdAt?: RangeFilter<Date> | null;
+  /** True: every delivery arrived (and there is one). False: at least one did not. */
+  deliverySuccess?: boolean | null;
+}
+
+export async function pageOfEvents(
+  db: Db,
+  accountId: string,
+  { filter, ...page }: { filter: EventFilter; descending: boolean; pageNumber: number; pageSize: number },
+): Promise<{ rows: EventRow[]; total: number }> {
+  return numberedPage(db, events, { ...page, where: [eq(events.accountId, accountId), ...conditions(filter)], sort: events.createdAt });
+}
+
+/** Where an event stands in the order of commits. */
+export interface EventPosition {
+  txId: string;
+  id: string;
+}
+
+/**
+ * Newest first, by the transaction that wrote them, and nothing that is newer than the oldest transaction still running: an
+ * event that commits late can never land behind a cursor that was handed out.
+ */
+export async function eventsBefore(
+  db: Db,
+  accountId: string,
+  { filter, limit, before }: { filter: EventFilter; limit: number; before: EventPosition | null },
+): Promise<{ rows: EventRow[]; hasMore: boolean }> {
+  const rows = await db
+    .select()
+    .from(events)
+    .where(and(
+      eq(events.accountId, accountId),
+      sql`${events.txId} < pg_snapshot_xmin(pg_current_snapshot())`,
+      before ? sql`(${events.txId}, ${events.id}) < (${before.txId}::xid8, ${before.id}::uuid)` : undefined,
+      ...conditions(filter),
+    ))
+    .orderBy(desc(events.txId), desc(events.id))
+    .limit(limit + 1);
+  return { rows: rows.slice(0, limit), hasMore: rows.length > limit };
+}
+
+export function encodePosition({ txId, id }: EventPosition): string {
+  return Buffer.from(`${txId}.${id}`).toString('base64url');
+}
+
+/** @throws DomainError 422 naming `cursor`. */
+export function decodePosition(cursor: string | undefined): EventPosition | null {
+  if (cursor === undefined) return null;
+  const [, txId, id] = /^(\d{1,19})\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  if (txId === undefined || id === undefined) {
+    const msg = 'Not a cursor of this list';
+    throw new DomainError('invalid_request', `cursor: ${msg}`, { errors: [{ loc: ['query', 'cursor'], msg, type: 'value_error' }] });
+  }
+  return { txId, id };
+}
+
+function conditions({ objectId, types, createdAt, deliverySuccess }: EventFilter): (SQL | undefined)[] {
+  return [
+    objectId === undefined ? undefined : eq(events.objectId, objectId),
+    types ? ofTypes(types) : undefined,
+    ...inRange(events.createdAt, createdAt),
+    deliverySuccess === true ? and(hasDelivery(), sql`not ${hasDelivery(sql`d.status <> 'delivered'`)}`) : undefined,
+    deliverySuccess === false ? hasDelivery(sql`d.status <> 'delivered'`) : undefined,
+  ];
+}
+
+function ofTypes(types: readonly string[]): SQL | undefined {
+  if (types.length === 0 || types.includes('*') || types.includes('all')) return undefined;
+  const prefixes = types.filter((type) => type.endsWith('.*')).map((type) => like(events.type, `${type.slice(0, -1).replaceAll('_', '\\_')}%`));
+  return or(inArray(events.type, types.filter((type) => !type.endsWith('.*'))), ...prefixes);
+}
+
+function hasDelivery(condition: SQL = sql`true`): SQL {
+  return sql`exists (select 1 from ${webhookDeliveries} d where d.event_id = ${events.id} and ${condition})`;
+}
