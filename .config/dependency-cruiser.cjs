@@ -68,7 +68,12 @@ module.exports = {
     mayImport('activities', ['libs/(?!temporal/)[^/]+']),
     neverReaches('activities', 'workflows', '^workflows/'),
     neverReaches('activities', 'apps', '^apps/'),
-    mayImport('apps/api', libs('contracts', 'db', 'domain', 'errors', 'views', 'temporal', 'config', 'telemetry', 'webhooks', 'payments')),
+    // The one app that another may import: the API serves the hosted pages, which are pure rendering.
+    mayImport('apps/api', [...libs('contracts', 'db', 'domain', 'errors', 'views', 'temporal', 'config', 'telemetry', 'webhooks', 'payments'), 'apps/checkout']),
+    mayImport('apps/checkout', libs('domain', 'errors')),
+    neverReaches('apps/checkout', 'database', database),
+    neverReaches('apps/checkout', 'nest', nest),
+    neverReaches('apps/checkout', 'temporal', temporal),
     neverReaches('apps/api', 'workflows', '^workflows/'),
     neverReaches('apps/api', 'activities', '^activities/'),
     mayImport('libs/config', libs('errors')),
