@@ -133,14 +133,6 @@ export async function methodUse(db: Db | Tx, accountId: string, methodId: string
   return row ?? null;
 }
 
-/** Connections that this environment has open, with the deadline of each: the longest decides how a call is run. */
-export async function enabledProcessors(db: Db, accountId: string): Promise<{ kind: string; settings: Record<string, unknown> | null }[]> {
-  return db
-    .select({ kind: paymentProcessors.kind, settings: paymentProcessors.settings })
-    .from(paymentProcessors)
-    .where(and(eq(paymentProcessors.accountId, accountId), eq(paymentProcessors.isEnabled, true)));
-}
-
 /** Unfinished payments that nobody moves: `driver` api, not leased, older than the grace. */
 export async function interruptedPayments(db: Tx, limit: number): Promise<PaymentIntentRow[]> {
   return db

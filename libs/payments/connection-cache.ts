@@ -59,6 +59,7 @@ function shortened(setting: unknown, standard: number): number {
 export class ConnectionCache {
   readonly #options: CacheOptions;
   readonly #accounts = new LRUCache<string, CachedAccount>({ max: 1_000 });
+  readonly #longest = new LRUCache<string, number>({ max: 10_000, ttl: 5_000 });
 
   constructor(options: CacheOptions) {
     this.#options = options;
@@ -72,6 +73,16 @@ export class ConnectionCache {
     const byId = new Map(rows.map((row) => [row.id, openConnection(row, this.#options)]));
     this.#accounts.set(accountId, { stamp: stampOf(rows), byId });
     return byId;
+  }
+
+  /** The longest deadline of the account's enabled connections, as of a few seconds ago: it only decides how a call is run. */
+  async longestCallMs(accountId: string): Promise<number> {
+    const known = this.#longest.get(accountId);
+    if (known !== undefined) return known;
+    const enabled = [...(await this.ofAccount(accountId, '')).values()].filter((connection) => connection.enabled);
+    const longest = Math.max(0, ...enabled.map((connection) => connection.deadlines.totalMs));
+    this.#longest.set(accountId, longest);
+    return longest;
   }
 
   /** The connection of an earlier attempt; credentials at most a few seconds old. */

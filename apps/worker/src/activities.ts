@@ -1,0 +1,51 @@
+import type { Client } from '@temporalio/client';
+import { createPaymentActivities } from '../../../activities/payment.activities.js';
+import { createWebhookEndpointActivities } from '../../../activities/webhook-endpoint.activities.js';
+import type { Config } from '../../../libs/config/config.js';
+import type { QueueName } from '../../../libs/config/variables.js';
+import type { Database, Db } from '../../../libs/db/client.js';
+import type { SecretBox } from '../../../libs/db/secret.js';
+import type { PaymentDeps } from '../../../libs/payments/payment.deps.js';
+import type { Logger } from '../../../libs/telemetry/log.js';
+import { Poster } from '../../../libs/webhooks/poster.js';
+import { defaultSchedule } from '../../../libs/webhooks/schedule.js';
+
+/** What the parts of this process share. */
+export interface Composition {
+  config: Config;
+  log: Logger;
+  database: Database;
+  db: Db;
+  client: Client;
+  secrets: SecretBox;
+  payments: PaymentDeps;
+  /** Aborted when the process is told to stop. */
+  stopping: AbortController;
+}
+
+type Activities = Record<string, (...args: never[]) => Promise<unknown>>;
+
+const disableAfterMs = 5 * 24 * 3_600_000;
+
+/** The activities that each queue's worker offers. */
+export function composeActivities(composition: Composition): Record<QueueName, Activities> {
+  const { config, db, secrets, payments, stopping } = composition;
+  const webhooks = {
+    ...createWebhookEndpointActivities({
+      db,
+      environment: config.environment,
+      secrets,
+      poster: new Poster({ allowLoopback: config.local && config.environment === 'staging', allowedNetworks: [] }),
+      schedule: defaultSchedule,
+      disableAfterMs,
+      stopping: stopping.signal,
+      slots: config.webhookSlots,
+    }),
+  };
+  return {
+    payments: { ...createPaymentActivities(payments) },
+    subscriptions: {},
+    webhooks,
+    'webhooks-slow': webhooks,
+  };
+}

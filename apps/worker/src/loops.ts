@@ -1,0 +1,16 @@
+import type { Composition } from './activities.js';
+import { startSweeper } from './loops/sweeper.loop.js';
+import { startWaker } from './loops/waker.loop.js';
+
+/** Starts every loop of this process; returns how to stop them. A loop belongs to the process that serves its queue. */
+export function startLoops(composition: Composition): () => Promise<void> {
+  const { config, db, client, log } = composition;
+  const stops: (() => Promise<void>)[] = [];
+  if (config.queues.includes('webhooks')) {
+    stops.push(startWaker({ db, databaseUrl: config.databaseUrl, client, environment: config.environment, log }));
+  }
+  stops.push(startSweeper(composition));
+  return async () => {
+    await Promise.all(stops.map((stop) => stop()));
+  };
+}

@@ -1,0 +1,66 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
+import type { Config } from '../../../libs/config/config.js';
+import type { QueueName } from '../../../libs/config/variables.js';
+
+interface Around {
+  connection: NativeConnection;
+  activities: Record<QueueName, object>;
+}
+
+type Size = Pick<
+  WorkerOptions,
+  | 'maxConcurrentWorkflowTaskExecutions'
+  | 'maxConcurrentActivityTaskExecutions'
+  | 'maxConcurrentLocalActivityExecutions'
+  | 'maxCachedWorkflows'
+  | 'maxConcurrentWorkflowTaskPolls'
+  | 'maxConcurrentActivityTaskPolls'
+>;
+
+/** One worker per queue, so that no kind of work starves another. */
+export async function createWorkers(config: Config, around: Around): Promise<Worker[]> {
+  const workers: Worker[] = [];
+  for (const queue of config.queues) workers.push(await createWorker(config, queue, around));
+  return workers;
+}
+
+function createWorker(config: Config, taskQueue: QueueName, { connection, activities }: Around): Promise<Worker> {
+  return Worker.create({
+    connection,
+    namespace: config.temporalNamespace,
+    taskQueue,
+    ...workflowSource(taskQueue),
+    activities: activities[taskQueue],
+    shutdownGraceTime: config.shutdownGraceSeconds * 1000,
+    reuseV8Context: true,
+    ...sizeOf(config, taskQueue),
+  });
+}
+
+function sizeOf(config: Config, queue: QueueName): Size {
+  switch (queue) {
+    case 'payments':
+      return {
+        maxConcurrentWorkflowTaskExecutions: config.paymentSlots,
+        maxConcurrentActivityTaskExecutions: config.paymentSlots,
+        maxConcurrentLocalActivityExecutions: config.paymentSlots,
+        maxCachedWorkflows: config.paymentCachedWorkflows,
+      };
+    case 'subscriptions':
+      return { maxConcurrentWorkflowTaskExecutions: config.subscriptionSlots, maxCachedWorkflows: config.subscriptionCachedWorkflows };
+    case 'webhooks':
+      return { maxConcurrentActivityTaskExecutions: config.webhookSlots, maxCachedWorkflows: 300 };
+    case 'webhooks-slow':
+      return { maxConcurrentActivityTaskExecutions: config.slowWebhookSlots };
+  }
+}
+
+/** The queue for failing endpoints runs activities only. The bundle is made by the build; without one it is made here. */
+function workflowSource(queue: QueueName): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> {
+  if (queue === 'webhooks-slow') return {};
+  const codePath = fileURLToPath(new URL('../../../workflow-bundles/workflows.js', import.meta.url));
+  if (existsSync(codePath)) return { workflowBundle: { codePath } };
+  return { workflowsPath: fileURLToPath(new URL('../../../workflows/index.js', import.meta.url)) };
+}

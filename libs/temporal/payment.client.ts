@@ -1,0 +1,90 @@
+import {
+  WithStartWorkflowOperation,
+  WorkflowIdConflictPolicy,
+  WorkflowIdReusePolicy,
+  WorkflowNotFoundError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+  type Client,
+  type WorkflowStartOptions,
+} from '@temporalio/client';
+import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
+import {
+  paymentQueue,
+  paymentTaskTimeout,
+  paymentWorkflow,
+  paymentWorkflowId,
+  settlePayment,
+  wakePayment,
+  type PaymentRequest,
+  type PaymentWorkflowInput,
+} from '../contracts/payment.contract.js';
+import type { AdvanceResult } from '../domain/payment/advance-result.js';
+
+const status = defineSearchAttributeKey('SignalboxStatus', SearchAttributeType.KEYWORD);
+const customer = defineSearchAttributeKey('SignalboxCustomer', SearchAttributeType.KEYWORD);
+const account = defineSearchAttributeKey('SignalboxAccount', SearchAttributeType.KEYWORD);
+
+/** How long a caller waits for a payment before the answer is `processing`. */
+export const settleDeadlineMs = 9_500;
+const startDeadlineMs = 3_000;
+const closingRetries = 3;
+
+export interface PaymentStart extends PaymentWorkflowInput {
+  /** For people, for example `12.00 eur`. */
+  summary: string;
+}
+
+function optionsOf({ summary, ...input }: PaymentStart) {
+  return {
+    workflowId: paymentWorkflowId(input.payment),
+    taskQueue: paymentQueue,
+    workflowTaskTimeout: paymentTaskTimeout,
+    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+    workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+    args: [input] as [PaymentWorkflowInput],
+    staticSummary: summary,
+    typedSearchAttributes: new TypedSearchAttributes([
+      { key: status, value: 'processing' },
+      { key: account, value: input.account },
+      ...(input.customer ? [{ key: customer, value: input.customer }] : []),
+    ]),
+  } satisfies WorkflowStartOptions;
+}
+
+/**
+ * Starts the payment's workflow or wakes it, and waits for where the payment then stands. The same `updateId` asks for the
+ * same answer again. Null: not known within the deadline; the workflow goes on.
+ */
+export async function settlePaymentByWorkflow(
+  client: Client,
+  start: PaymentStart,
+  { updateId, request }: { updateId: string; request: PaymentRequest | null },
+): Promise<AdvanceResult | null> {
+  const deadline = Date.now() + settleDeadlineMs;
+  for (let left = closingRetries; ; left -= 1) {
+    try {
+      return await client.withDeadline(deadline, () =>
+        client.workflow.executeUpdateWithStart(settlePayment, {
+          args: [request],
+          updateId,
+          startWorkflowOperation: new WithStartWorkflowOperation(paymentWorkflow, optionsOf(start)),
+        }));
+    } catch (error) {
+      if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return null;
+      // The workflow ended between our look and the update: the next call starts a new run.
+      if (left === 0 || !isClosing(error)) throw error;
+    }
+  }
+}
+
+/** Wakes the payment's workflow, or starts it. */
+export async function wakePaymentWorkflow(client: Client, start: PaymentStart): Promise<void> {
+  await client.withDeadline(Date.now() + startDeadlineMs, () =>
+    client.workflow.signalWithStart(paymentWorkflow, { ...optionsOf(start), signal: wakePayment }));
+}
+
+function isClosing(error: unknown): boolean {
+  if (error instanceof WorkflowNotFoundError) return true;
+  const text = error instanceof Error ? `${error.message} ${error.cause instanceof Error ? error.cause.message : ''}` : '';
+  return /workflow execution already completed|completed before|update.*aborted/i.test(text);
+}

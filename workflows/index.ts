@@ -1,0 +1,2 @@
+export { payment } from './payment/payment.workflow.js';
+export { webhookEndpoint } from './webhook-endpoint/webhook-endpoint.workflow.js';
