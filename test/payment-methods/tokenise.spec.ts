@@ -101,11 +101,11 @@ describe('a tokenisation that is interrupted', () => {
   it('never leaves a card number, expiry or CVC in the database or in the simulator\'s ledger', async () => {
     const change = systemChange('staging', account.id);
     await tokenisePaymentMethod(deps, change, { id: newId(), source });
-    const ledger = await readFile(`${shared.home}/simulator/ledger.ndjson`, 'utf8').catch(async () => (await fetch(`${shared.simulatorUrl}/ledger`)).text());
-    for (const { number } of testCards) expect(ledger).not.toContain(number);
-    expect(ledger).not.toContain('"987"');
+    const ledger = await readFile(`${shared.home}/simulator/ledger.jsonl`, 'utf8');
+    expect(testCards.filter(({ number }) => ledger.includes(number))).toEqual([]);
+    for (const word of ['cvc', 'exp_month', 'exp_year', '"number"']) expect(ledger.includes(word)).toBe(false);
     const { rows } = await database.pool.query('select to_jsonb(m)::text as text from payment_methods m where account_id = $1', [account.id]);
-    for (const row of rows) expect(row.text).not.toContain(source.card.number);
+    expect(rows.filter((row) => row.text.includes(source.card.number))).toEqual([]);
   });
 });
 

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import type { OutcomeClass } from '../../libs/domain/payment/outcome.js';
 import { createSimulatorAdapter } from '../../libs/processors/simulator/simulator.adapter.js';
+import { isSimulatorOutcome, simulatorOutcomeNames, simulatorOutcomes } from '../../libs/processors/simulator/simulator-outcome.js';
 import { testCards } from '../../libs/processors/simulator/test-card.js';
 import { simulatorDeclines } from '../../libs/processors/simulator/simulator-decline.js';
 import { chargeOf, connectionWith, ledgerOf, runSimulator } from './running-simulator.js';
@@ -62,7 +63,13 @@ describe('simulator adapter', () => {
     const outcome = await sim.adapter.authorize(connection, call);
     const { payments } = await ledgerOf(sim.url, call.reference);
     expect({ class: outcome.outcomeClass, code: outcome.declineCode ?? null }).toEqual({ class: outcomeClass, code: declineCode });
+    if (isSimulatorOutcome(simulate)) expect(simulatorOutcomes[simulate].answers).toBe(outcomeClass);
     expect(payments.filter((payment) => payment.status === 'captured')).toHaveLength(charges);
+  });
+
+  it('every outcome is tried here', () => {
+    const tried = new Set([...effects.map(([name]) => name), 'timeout_before_charge', 'timeout_after_charge', 'delay_5s']);
+    expect(simulatorOutcomeNames.filter((name) => !tried.has(name))).toEqual([]);
   });
 
   it.each([

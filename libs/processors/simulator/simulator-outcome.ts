@@ -1,35 +1,43 @@
-/** Every outcome that can be asked of the simulator, and what it does. The room's README shows this table. */
+import type { OutcomeClass } from '../../domain/payment/outcome.js';
+
+interface Simulated {
+  /** How the adapter reads the first answer. */
+  answers: OutcomeClass;
+  effect: string;
+}
+
+/** Every outcome that can be asked of the simulator, and what it does. `apps/simulator/README.md` shows this table. */
 export const simulatorOutcomes = {
-  approved: 'approved at once',
-  do_not_honor: 'declined',
-  issuer_unavailable: 'declined',
-  velocity_exceeded: 'declined',
-  insufficient_funds: 'declined',
-  lost_card: 'declined',
-  stolen_card: 'declined',
-  expired_card: 'declined',
-  incorrect_cvc: 'declined',
-  suspected_fraud: 'refused by the fraud engine',
-  authentication_required: 'declined until the customer is present',
-  challenge: 'the customer must answer a challenge, then approved; declined with authentication_required if absent',
-  pending_then_approved: 'pending, approved after the settle time',
-  pending_then_declined: 'pending, declined after the settle time',
-  partial_approval: 'half of the amount approved',
-  processing_error: 'refused, nothing created',
-  misconfigured: 'refused with 401, nothing created',
-  rate_limited: 'refused with 429, nothing created',
-  connection_refused: 'the adapter dials a closed port: no byte is sent',
-  delay_5s: 'approved, answered after 5 s',
-  timeout_before_charge: 'never answered, nothing created',
-  timeout_after_charge: 'approved, never answered',
-  error_before_charge: '500, nothing created',
-  error_after_charge: 'approved, answered with 500',
-  malformed_answer: 'approved, answered with something that is not JSON',
-  duplicate_callback: 'approved; its callback comes twice',
-  late_callback: 'pending, approved after the settle time; its callback comes late',
-  reordered_callbacks: 'pending, approved after the settle time; its callbacks come in the wrong order',
-  disputed: 'approved, disputed after the settle time',
-} as const;
+  approved: { answers: 'approved', effect: 'approved at once' },
+  do_not_honor: { answers: 'soft_decline', effect: 'declined' },
+  issuer_unavailable: { answers: 'soft_decline', effect: 'declined' },
+  velocity_exceeded: { answers: 'soft_decline', effect: 'declined' },
+  insufficient_funds: { answers: 'insufficient_funds', effect: 'declined' },
+  lost_card: { answers: 'hard_decline', effect: 'declined' },
+  stolen_card: { answers: 'hard_decline', effect: 'declined' },
+  expired_card: { answers: 'hard_decline', effect: 'declined' },
+  incorrect_cvc: { answers: 'soft_decline', effect: 'declined' },
+  suspected_fraud: { answers: 'risk_refused', effect: 'refused by the fraud engine' },
+  authentication_required: { answers: 'authentication_required', effect: 'declined until the customer is present' },
+  challenge: { answers: 'action_required', effect: 'the customer must answer a challenge, then approved; declined with authentication_required if absent' },
+  pending_then_approved: { answers: 'pending', effect: 'pending, approved after the settle time' },
+  pending_then_declined: { answers: 'pending', effect: 'pending, declined after the settle time' },
+  partial_approval: { answers: 'partial_approval', effect: 'half of the amount approved' },
+  processing_error: { answers: 'processor_error', effect: 'refused, nothing created' },
+  misconfigured: { answers: 'processor_error', effect: 'refused with 401, nothing created' },
+  rate_limited: { answers: 'processor_error', effect: 'refused with 429, nothing created' },
+  connection_refused: { answers: 'not_sent', effect: 'the adapter dials a closed port: no byte is sent' },
+  delay_5s: { answers: 'approved', effect: 'approved, answered after 5 s' },
+  timeout_before_charge: { answers: 'unknown', effect: 'never answered, nothing created' },
+  timeout_after_charge: { answers: 'unknown', effect: 'approved, never answered' },
+  error_before_charge: { answers: 'unknown', effect: '500, nothing created' },
+  error_after_charge: { answers: 'unknown', effect: 'approved, answered with 500' },
+  malformed_answer: { answers: 'unknown', effect: 'approved, answered with something that is not JSON' },
+  duplicate_callback: { answers: 'approved', effect: 'approved; its callback comes twice' },
+  late_callback: { answers: 'pending', effect: 'pending, approved after the settle time; its callback comes late' },
+  reordered_callbacks: { answers: 'pending', effect: 'pending, approved after the settle time; its callbacks come in the wrong order' },
+  disputed: { answers: 'approved', effect: 'approved, disputed after the settle time' },
+} as const satisfies Record<string, Simulated>;
 
 export type SimulatorOutcome = keyof typeof simulatorOutcomes;
 
