@@ -15,3 +15,13 @@ export function isDatabaseOutage(error: unknown): boolean {
   }
   return false;
 }
+
+/** Deadlock and serialisation failure: the transaction was undone because of another one, and may be repeated. */
+const collisionStates = new Set(['40P01', '40001']);
+
+export function isCollision(error: unknown): boolean {
+  for (let current = error, depth = 0; current instanceof Error && depth < 5; current = current.cause, depth++) {
+    if (collisionStates.has((current as { code?: string }).code ?? '')) return true;
+  }
+  return false;
+}

@@ -69,3 +69,7 @@ export const pageOf = (item: z.ZodType) =>
   z.object({ data: z.array(item), page_number: z.int(), page_size: z.int(), total_objects: z.int() });
 export const cursorPageOf = (item: z.ZodType) =>
   z.object({ data: z.array(item), has_more: z.boolean(), next_cursor: z.string().nullable() });
+
+/** Query of `GET /x/{id}`: `expand` is accepted as published, once or several times. */
+export const expandQuery = z.strictObject({ expand: z.union([expand, z.string().max(100)]).optional() });
+export type ExpandQuery = z.infer<typeof expandQuery>;

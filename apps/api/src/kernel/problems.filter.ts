@@ -1,6 +1,6 @@
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isDatabaseOutage } from '../../../../libs/db/outage.js';
+import { isCollision, isDatabaseOutage } from '../../../../libs/db/outage.js';
 import { catalogue, type ErrorCode } from '../../../../libs/errors/catalogue.js';
 import { DomainError } from '../../../../libs/errors/domain-error.js';
 import { isTemporalOutage } from '../../../../libs/temporal/connection.js';
@@ -25,6 +25,7 @@ const codeOfStatus: Record<number, ErrorCode> = {
 export function toDomainError(error: unknown): DomainError {
   if (error instanceof DomainError) return error;
   if (isDatabaseOutage(error) || isTemporalOutage(error)) return new DomainError('service_unavailable');
+  if (isCollision(error)) return new DomainError('version_conflict', undefined, { retryAfterSeconds: 1 });
   const status = error instanceof HttpException ? error.getStatus() : ((error as { statusCode?: unknown } | null)?.statusCode ?? 500);
   return new DomainError(codeOfStatus[status as number] ?? 'internal');
 }

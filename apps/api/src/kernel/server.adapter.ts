@@ -13,6 +13,7 @@ import type { Infrastructure } from './infrastructure.js';
 import { problemType, renderProblem } from './problems.filter.js';
 
 const windowSeconds = 1;
+const largestForm = 16 * 1024;
 
 /** Fastify as this service needs it: both spellings of a path, our request ids, strict bodies, problems everywhere. */
 export function createAdapter(infrastructure: Infrastructure): FastifyAdapter {
@@ -67,6 +68,10 @@ export async function prepareServer(server: FastifyInstance, infrastructure: Inf
     } catch (error) {
       done(error as Error);
     }
+  });
+  server.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'buffer', bodyLimit: largestForm }, (request, bytes, done) => {
+    if (request.routeOptions.config.form) done(null, new URLSearchParams(bytes.toString('utf8')));
+    else done(new DomainError('unsupported_media_type'));
   });
   const limit = server.createRateLimit();
   server.addHook('onRequest', async (request, reply) => {

@@ -1,0 +1,89 @@
+import { and, eq, isNull } from 'drizzle-orm';
+import type { Change } from '../domain/change/change.js';
+import type { Environment } from '../domain/environment.js';
+import { DomainError, invalidField } from '../errors/domain-error.js';
+import { priceView, type PriceProduct } from '../views/price.view.js';
+import type { Tx } from './client.js';
+import { productKind } from './product.record.js';
+import { createRecord, deleteRecord, lockRecord, updateRecord, type RecordKind } from './record.writes.js';
+import { prices, products, type PriceRow, type ProductRow } from './schema/index.js';
+
+export type PriceFields = Omit<typeof prices.$inferInsert, 'id' | 'accountId' | 'version' | 'createdAt' | 'updatedAt' | 'deletedAt' | 'usedAt'>;
+
+/** What a price that was used still may change: the rest is what somebody agreed to pay. */
+const alwaysFree = new Set<keyof PriceFields>([
+  'name', 'internalDescription', 'isActive', 'customFields', 'metadata', 'isExclusive', 'canOnlyBePurchasedWith', 'listedExclusivelyForCustomers',
+]);
+
+/** Event `price.created`; `asDefault` makes it the product's default, with event `product.updated`. */
+export async function createPrice(
+  tx: Tx,
+  change: Change,
+  { id, fields, asDefault }: { id: string; fields: PriceFields; asDefault: boolean },
+): Promise<{ price: PriceRow; product: ProductRow }> {
+  const product = await lockProduct(tx, change, fields.productId);
+  const now = new Date();
+  const price = await createRecord(tx, change, kindWith(product), { ...fields, id, accountId: change.accountId, createdAt: now, updatedAt: now });
+  if (asDefault) await makeDefault(tx, change, price);
+  return { price, product: asDefault ? { ...product, defaultPriceId: price.id } : product };
+}
+
+/** Event `price.updated`. @throws DomainError 404; 409 when it was used and the change would alter what is paid. */
+export async function updatePrice(
+  tx: Tx,
+  change: Change,
+  { id, patch }: { id: string; patch: (before: PriceRow) => Partial<PriceFields> },
+): Promise<{ price: PriceRow; product: ProductRow }> {
+  const product = await productOf(tx, change, id);
+  const price = await updateRecord(tx, change, kindWith(product), {
+    id,
+    patch: (before) => {
+      const fields = patch(before);
+      if (before.usedAt) refuseChangesOfTerms(before, fields);
+      return fields;
+    },
+  });
+  return { price, product };
+}
+
+/** Deletes a price that nobody used, else archives it (`is_active: false`). Event `price.deleted` or `price.updated`. */
+export async function deletePrice(tx: Tx, change: Change, id: string): Promise<{ archived: boolean }> {
+  const product = await productOf(tx, change, id);
+  const before = await lockRecord(tx, change, kindWith(product), id);
+  if (before.usedAt) await updateRecord(tx, change, kindWith(product), { id, patch: () => ({ isActive: false }) });
+  else await deleteRecord(tx, change, kindWith(product), id);
+  if (product.defaultPriceId === id && !before.usedAt) {
+    await updateRecord(tx, change, productKind, { id: product.id, patch: () => ({ defaultPriceId: null }) });
+  }
+  return { archived: before.usedAt !== null };
+}
+
+function kindWith(product: PriceProduct): RecordKind<typeof prices> {
+  return { table: prices, kind: 'price', name: 'price', view: (row, environment: Environment) => priceView(row, product, environment) };
+}
+
+async function lockProduct(tx: Tx, change: Change, productId: string): Promise<ProductRow> {
+  const own = and(eq(products.accountId, change.accountId), eq(products.id, productId), isNull(products.deletedAt));
+  const [row] = await tx.select().from(products).where(own).for('update');
+  if (!row) throw invalidField('product_id', 'No such product', 'unknown_reference');
+  return row;
+}
+
+async function productOf(tx: Tx, change: Change, priceId: string): Promise<ProductRow> {
+  const own = and(eq(prices.accountId, change.accountId), eq(prices.id, priceId), isNull(prices.deletedAt));
+  const [found] = await tx.select({ product: products }).from(prices).innerJoin(products, eq(products.id, prices.productId)).where(own).for('update');
+  if (!found) throw new DomainError('not_found', 'No such price.');
+  return found.product;
+}
+
+async function makeDefault(tx: Tx, change: Change, price: PriceRow): Promise<void> {
+  await updateRecord(tx, change, productKind, { id: price.productId, patch: () => ({ defaultPriceId: price.id }) });
+}
+
+function refuseChangesOfTerms(before: PriceRow, fields: Partial<PriceFields>): void {
+  for (const [key, value] of Object.entries(fields)) {
+    const known = before[key as keyof PriceRow];
+    if (alwaysFree.has(key as keyof PriceFields) || JSON.stringify(value) === JSON.stringify(known)) continue;
+    throw new DomainError('conflict', 'The price is in use: make a new one, and archive this one, to change what is paid.');
+  }
+}
