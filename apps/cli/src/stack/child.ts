@@ -14,6 +14,8 @@ export interface ChildSpec {
   stopSignal?: NodeJS.Signals;
   /** How long it may take for that before it is killed. */
   stopGraceMs?: number;
+  /** What must be true before the process may start. */
+  beforeStart?: () => Promise<void>;
   /** Resolves to true as soon as the process serves. */
   answers: () => Promise<boolean>;
   startTimeoutMs?: number;
@@ -63,6 +65,8 @@ export class Child {
   /** Starts the process and waits until it answers. Throws with the end of its log if it ends or stays silent. */
   async start(): Promise<void> {
     this.wanted = true;
+    await this.spec.beforeStart?.();
+    if (!this.wanted) throw new StartError(this.name, 'told to stop', this.logFile);
     this.launch();
     await this.untilAnswering();
     this.serving = true;

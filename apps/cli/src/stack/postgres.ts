@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import pg from 'pg';
 import type { ChildSpec } from './child.js';
 import type { Home } from './home.js';
+import { processesIn, waitUntil } from './process.js';
 
 const superuser = 'signalbox';
 const sharedFolder = '/var/lib/signalbox';
@@ -37,6 +38,7 @@ export function postgresChild(home: Home, options: PostgresOptions): ChildSpec {
     cwd: folder,
     user: account ?? undefined,
     stopSignal: 'SIGINT',
+    beforeStart: () => untilFormerServerIsGone(folder),
     answers: () => answers(databaseUrl(options, 'postgres')),
   };
 }
@@ -44,6 +46,17 @@ export function postgresChild(home: Home, options: PostgresOptions): ChildSpec {
 /** URL of a database of the embedded server. */
 export function databaseUrl(options: PostgresOptions, database: string): string {
   return `postgres://${superuser}:${options.password}@127.0.0.1:${options.port}/${database}`;
+}
+
+/**
+ * Waits until nothing of a former server is left in the folder. Postgres itself asks only whether the number in its pid file
+ * is taken, also by a dead process that nobody has collected or by a stranger: such a file is removed, but not before the
+ * last of the former server's own processes is gone.
+ */
+async function untilFormerServerIsGone(folder: string): Promise<void> {
+  const pidFile = join(folder, 'postmaster.pid');
+  await waitUntil(() => !existsSync(pidFile) || processesIn(folder).length === 0, 20_000, 50);
+  if (existsSync(pidFile) && processesIn(folder).length === 0) rmSync(pidFile);
 }
 
 /** Creates the database that a URL names, unless it is there. */

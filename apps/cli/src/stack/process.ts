@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** A process for certain: a number alone may be taken by a stranger after a restart. */
 export interface ProcessIdentity {
@@ -50,6 +50,27 @@ export function commandLineOf(pid: number): string | null {
   } catch {
     return null;
   }
+}
+
+/** Living processes that work in a folder. */
+export function processesIn(folder: string): number[] {
+  if (process.platform !== 'linux') return processesNaming(folder);
+  const pids = readdirSync('/proc').map(Number).filter((pid) => Number.isInteger(pid) && pid !== process.pid);
+  return pids.filter((pid) => workingFolderOf(pid) === folder && startTimeOf(pid) !== null);
+}
+
+function workingFolderOf(pid: number): string | null {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return null;
+  }
+}
+
+/** Where the working folder cannot be read: processes whose command line names the folder. */
+function processesNaming(folder: string): number[] {
+  const lines = execFileSync('ps', ['-axo', 'pid=,command='], { encoding: 'utf8' }).split('\n');
+  return lines.filter((line) => line.includes(folder)).map((line) => Number(line.trim().split(' ')[0])).filter((pid) => pid !== process.pid);
 }
 
 export function identify(pid: number): ProcessIdentity | null {
