@@ -51,6 +51,8 @@ export const paymentIntents = pgTable(
     attempts: integer().notNull().default(0),
     /** Rises with each confirm: candidates are counted within one confirmation. */
     confirmation: integer().notNull().default(0),
+    /** Why no attempt could begin; attempts carry their own. */
+    decision: object(),
     execution: text().$type<'workflow' | 'inline'>().notNull().default('workflow'),
     driver: text().$type<'api' | 'workflow'>().notNull(),
     leaseOwner: text(),
