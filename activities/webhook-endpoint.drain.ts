@@ -100,10 +100,10 @@ class Drain {
       const page = await this.nextPage();
       for (const delivery of page) {
         await this.waitForSlot();
-        if (!this.takesRows() || this.mustSlowDown()) break;
+        if (!this.takesRows() || this.wrongQueue()) break;
         this.begin(delivery);
       }
-      if (this.mustSlowDown() && !this.request.failing) return;
+      if (this.wrongQueue()) return;
       if (page.length > 0) {
         idleSince = null;
         if (this.request.failing) await this.settle();
@@ -148,13 +148,18 @@ class Drain {
   private async nextPage(): Promise<DueDelivery[]> {
     const { db } = this.deps;
     if (!this.request.failing) return dueDeliveries(db, this.endpoint.id, { limit: pageSize, except: [...this.held] });
-    if (!this.mustSlowDown()) return [];
+    if (!this.isFailing()) return [];
     await putOffFreshDeliveries(db, this.endpoint.id);
     return dueDeliveries(db, this.endpoint.id, { limit: 1, except: [...this.held], triedFirst: true });
   }
 
-  private mustSlowDown(): boolean {
+  private isFailing(): boolean {
     return (this.recorder?.streak ?? this.endpoint).consecutiveFailures >= failuresToSlowDown;
+  }
+
+  /** A failing endpoint is left to the queue where it cannot hold up others. */
+  private wrongQueue(): boolean {
+    return !this.request.failing && this.isFailing();
   }
 
   private async waitForSlot(): Promise<void> {

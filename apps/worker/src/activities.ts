@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { createPaymentActivities } from '../../../activities/payment.activities.js';
+import { createSubscriptionActivities } from '../../../activities/subscription.activities.js';
 import { createWebhookEndpointActivities } from '../../../activities/webhook-endpoint.activities.js';
 import type { Config } from '../../../libs/config/config.js';
 import type { QueueName } from '../../../libs/config/variables.js';
@@ -7,8 +8,8 @@ import type { Database, Db } from '../../../libs/db/client.js';
 import type { SecretBox } from '../../../libs/db/secret.js';
 import type { PaymentDeps } from '../../../libs/payments/payment.deps.js';
 import type { Logger } from '../../../libs/telemetry/log.js';
+import { addressPolicy } from '../../../libs/webhooks/address.js';
 import { Poster } from '../../../libs/webhooks/poster.js';
-import { defaultSchedule } from '../../../libs/webhooks/schedule.js';
 
 /** What the parts of this process share. */
 export interface Composition {
@@ -25,8 +26,6 @@ export interface Composition {
 
 type Activities = Record<string, (...args: never[]) => Promise<unknown>>;
 
-const disableAfterMs = 5 * 24 * 3_600_000;
-
 /** The activities that each queue's worker offers. */
 export function composeActivities(composition: Composition): Record<QueueName, Activities> {
   const { config, db, secrets, payments, stopping } = composition;
@@ -35,16 +34,16 @@ export function composeActivities(composition: Composition): Record<QueueName, A
       db,
       environment: config.environment,
       secrets,
-      poster: new Poster({ allowLoopback: config.local && config.environment === 'staging', allowedNetworks: [] }),
-      schedule: defaultSchedule,
-      disableAfterMs,
+      poster: new Poster({ ...addressPolicy(config), maxSockets: config.webhookSockets }),
+      schedule: config.webhookRetrySchedule,
+      disableAfterMs: config.webhookDisableAfterSeconds * 1000,
       stopping: stopping.signal,
       slots: config.webhookSlots,
     }),
   };
   return {
     payments: { ...createPaymentActivities(payments) },
-    subscriptions: {},
+    subscriptions: { ...createSubscriptionActivities({ db, payments, jitterSeconds: config.subscriptionJitterSeconds }) },
     webhooks,
     'webhooks-slow': webhooks,
   };
