@@ -1,3 +1,4 @@
+import { sweepHiddenMethods } from '../../../../libs/db/payment-method.writes.js';
 import { interruptedPayments, overduePayments } from '../../../../libs/db/payment.queries.js';
 import type { PaymentIntentRow } from '../../../../libs/db/schema/index.js';
 import { paymentStart } from '../../../../libs/payments/payment-start.js';
@@ -9,6 +10,8 @@ const batch = 100;
 const atOnce = 8;
 /** Overdue payments are rare: their workflow was ended by hand. */
 const overdueEvery = 15;
+/** Longer than any tokenisation may take: what is hidden and older was left by a crash. */
+const hiddenMs = 15 * 60_000;
 
 /**
  * Gives every payment that nobody moves its workflow: begun by an API process that died, or whose workflow is gone. Runs in
@@ -28,6 +31,7 @@ export function startSweeper({ db, client, payments, log }: Composition): () => 
   const sweep = async (): Promise<void> => {
     round += 1;
     const found = await db.transaction((tx) => interruptedPayments(tx, batch));
+    if (round % overdueEvery === 0) await sweepHiddenMethods(db, { olderThanMs: hiddenMs });
     if (round % overdueEvery === 0) found.push(...(await db.transaction((tx) => overduePayments(tx, batch))));
     for (let index = 0; index < found.length && !stopped; index += atOnce) await Promise.all(found.slice(index, index + atOnce).map(start));
   };
