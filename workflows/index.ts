@@ -1,2 +1,3 @@
 export { payment } from './payment/payment.workflow.js';
+export { subscription } from './subscription/subscription.workflow.js';
 export { webhookEndpoint } from './webhook-endpoint/webhook-endpoint.workflow.js';

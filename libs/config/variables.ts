@@ -169,6 +169,10 @@ export const variables = {
     type: 'integer',
     meaning: 'Workflows of queue `subscriptions` kept in memory.',
   }),
+  subscriptionJitterSeconds: withDefault('SUBSCRIPTION_JITTER_SECONDS', whole(0), '60', {
+    type: 'seconds',
+    meaning: 'Renewals are charged up to this long after their period began, spread by subscription; 0: at once.',
+  }),
   webhookRetrySchedule: withDefault('WEBHOOK_RETRY_SCHEDULE', retrySchedule, '0,5,300,1800,7200,18000,36000,36000,50400,72000,86400', {
     type: 'list of seconds',
     meaning: 'Delay before each attempt of a webhook, counted from the failure before it; the first is 0. Each is spread by 20 %.',

@@ -14,7 +14,8 @@ export interface CancelInput extends CancelOptions {
  * its outcome, and then the same options hold.
  */
 export function planCancel(s: SubscriptionState, input: CancelInput, facts: Facts): Plan {
-  const { details, ...options } = input;
+  const { details, cancelUnpaidInvoices, fullRefund, prorate: credit } = input;
+  const options: CancelOptions = { cancelUnpaidInvoices, fullRefund, prorate: credit };
   const unresolved = facts.openInvoices.find((invoice) => invoice.payment === 'unresolved' || invoice.id === s.chargingInvoiceId);
   const next: SubscriptionState = {
     ...cancelledState(s, facts.now),

@@ -1,0 +1,79 @@
+import { Context } from '@temporalio/activity';
+import { toFailure } from '../libs/contracts/domain-failure.js';
+import type { SubscriptionActivities, SubscriptionPaymentActivities } from '../libs/contracts/subscription.contract.js';
+import { transact } from '../libs/db/change.js';
+import type { Db, Tx } from '../libs/db/client.js';
+import { newId } from '../libs/db/mint.js';
+import { intentById } from '../libs/db/payment.queries.js';
+import { jitterOf, findSubscription } from '../libs/db/subscription.queries.js';
+import { readRequest } from '../libs/db/subscription-prices.queries.js';
+import { changeSubscription, createSubscription, runOf, stepSubscription } from '../libs/db/subscription.writes.js';
+import type { Change } from '../libs/domain/change/change.js';
+import { notFound } from '../libs/errors/domain-error.js';
+import { advancePayment } from '../libs/payments/advance-payment.js';
+import { invoicePayments } from '../libs/payments/invoice-payments.js';
+import type { PaymentDeps } from '../libs/payments/payment.deps.js';
+import { paymentStart } from '../libs/payments/payment-start.js';
+
+export interface SubscriptionDeps {
+  db: Db;
+  payments: PaymentDeps;
+  /** Renewals are charged up to this long after their period began. */
+  jitterSeconds: number;
+}
+
+const heartbeatMs = 1_000;
+
+/** One fact, one activity, one transaction. Refusals leave as failures that are not retried; a lost database is retried. */
+export function createSubscriptionActivities(deps: SubscriptionDeps): SubscriptionActivities & SubscriptionPaymentActivities {
+  const { db, payments } = deps;
+  const writing = (subscriptionId: string, now: string) => ({
+    clock: { now: new Date(now), jitterSeconds: jitterOf(subscriptionId, deps.jitterSeconds) },
+    payments: invoicePayments,
+  });
+  const write = <T>(change: Change, work: (tx: Tx) => Promise<T>) => edge(() => transact(db, change, work));
+
+  return {
+    createSubscription: ({ change, subscription, now }) =>
+      write(change, (tx) => createSubscription(tx, change, readRequest(subscription), writing(subscription.id, now))),
+
+    changeSubscription: ({ change, subscriptionId, command, now }) =>
+      write(change, (tx) => changeSubscription(tx, change, { subscriptionId, command }, writing(subscriptionId, now))),
+
+    loadSubscription: ({ accountId, subscriptionId }) =>
+      edge(async () => {
+        const row = await findSubscription(db, accountId, subscriptionId);
+        if (!row) throw notFound('subscription');
+        return runOf(db, row, payments);
+      }),
+
+    stepSubscription({ accountId, subscriptionId, now }) {
+      const change = systemChange(accountId, payments.environment);
+      return write(change, (tx) => stepSubscription(tx, change, subscriptionId, writing(subscriptionId, now)));
+    },
+
+    async advanceInvoicePayment({ intentId }) {
+      const context = Context.current();
+      const heartbeat = setInterval(() => context.heartbeat(), heartbeatMs);
+      try {
+        const { state } = await advancePayment(payments, { intentId, driver: 'workflow' });
+        const intent = (await intentById(db, intentId))!;
+        return { final: state === 'final', start: await paymentStart(payments, intent) };
+      } finally {
+        clearInterval(heartbeat);
+      }
+    },
+  };
+}
+
+function systemChange(accountId: string, environment: Change['environment']): Change {
+  return { accountId, environment, actor: 'system', requestId: null, idempotencyKey: null, commandId: newId(), clockTime: null };
+}
+
+async function edge<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw toFailure(error);
+  }
+}

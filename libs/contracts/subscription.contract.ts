@@ -1,0 +1,85 @@
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { PaymentWorkflowInput } from './payment.contract.js';
+import type { Change } from '../domain/change/change.js';
+import type { CommandOutcome, NewSubscriptionJson, SubscriptionCommand, SubscriptionRun } from '../domain/subscription/subscription.command.js';
+
+export type { CommandOutcome, NewSubscriptionJson, SubscriptionCommand, SubscriptionRun };
+
+export const subscriptionQueue = 'subscriptions';
+export const subscriptionWorkflow = 'subscription';
+
+/** `publicId`: the subscription's public id. */
+export function subscriptionWorkflowId(publicId: string): string {
+  return `subscription/${publicId}`;
+}
+
+export interface SubscriptionInput {
+  /** UUIDs. */
+  subscriptionId: string;
+  accountId: string;
+  /** Public ids, for people who read the workflow. */
+  subscription: string;
+  customer: string;
+  account: string;
+  /** The row is not written yet: the first update creates it. */
+  creates: boolean;
+  run?: SubscriptionRun;
+}
+
+export interface CreateSubscriptionArgs {
+  change: Change;
+  subscription: NewSubscriptionJson;
+  /** How long the answer may wait for the first payment, in milliseconds. */
+  waitMs: number;
+}
+
+export interface CommandArgs<T extends SubscriptionCommand['type'] = SubscriptionCommand['type']> {
+  change: Change;
+  command: Extract<SubscriptionCommand, { type: T }>;
+  waitMs: number;
+}
+
+export const createSubscription = defineUpdate<CommandOutcome, [CreateSubscriptionArgs]>('createSubscription');
+export const pauseSubscription = defineUpdate<CommandOutcome, [CommandArgs<'pause'>]>('pauseSubscription');
+export const resumeSubscription = defineUpdate<CommandOutcome, [CommandArgs<'resume'>]>('resumeSubscription');
+export const cancelSubscription = defineUpdate<CommandOutcome, [CommandArgs<'cancel'>]>('cancelSubscription');
+export const updateSubscription = defineUpdate<CommandOutcome, [CommandArgs<'update'>]>('updateSubscription');
+export const endSubscriptionTrial = defineUpdate<CommandOutcome, [CommandArgs<'endTrial'>]>('endSubscriptionTrial');
+
+/** Something outside may have moved: a payment settled, a method changed. The rows say what. */
+export const wakeSubscription = defineSignal('wakeSubscription');
+/** A payment of this subscription is final; sent by its own workflow. */
+export const paymentSettled = defineSignal<[{ intentId: string }]>('paymentSettled');
+
+export const subscriptionRun = defineQuery<SubscriptionRun | null>('subscriptionRun');
+
+export interface StepArgs {
+  accountId: string;
+  subscriptionId: string;
+  /** RFC 3339: the workflow's time. */
+  now: string;
+}
+
+/** UUIDs of payments that the transaction asked for beside the loop's own charge, for example a cancel's refund. */
+export interface Advancing {
+  advance: string[];
+}
+
+/** What the workflow may call: each one transaction. */
+export interface SubscriptionActivities {
+  createSubscription(args: { change: Change; subscription: NewSubscriptionJson; now: string }): Promise<CommandOutcome & Advancing>;
+  changeSubscription(args: { change: Change; subscriptionId: string; command: SubscriptionCommand; now: string }): Promise<CommandOutcome & Advancing>;
+  loadSubscription(args: { accountId: string; subscriptionId: string }): Promise<SubscriptionRun>;
+  /** `acted`: something was written, so there may be more to do at once. */
+  stepSubscription(args: StepArgs): Promise<CommandOutcome & Advancing & { acted: boolean }>;
+}
+
+/** What is known of a payment after it was moved; `start`: input of the workflow that must take it over. */
+export interface AdvancedPayment {
+  final: boolean;
+  start: PaymentWorkflowInput & { summary: string };
+}
+
+export interface SubscriptionPaymentActivities {
+  advanceInvoicePayment(args: { intentId: string }): Promise<AdvancedPayment>;
+}

@@ -1,0 +1,141 @@
+import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm';
+import type { Environment } from '../domain/environment.js';
+import type { BillableItem } from '../domain/invoice/invoice.draft.js';
+import type { Facts } from '../domain/subscription/plan.js';
+import { priceView } from '../views/price.view.js';
+import { subscriptionItemView } from '../views/subscription-item.view.js';
+import { subscriptionView, type SubscriptionView } from '../views/subscription.view.js';
+import type { Db, Tx } from './client.js';
+import { owedFirst, readInvoiceFacts } from './invoice.queries.js';
+import {
+  customerBalanceTransactions,
+  customers,
+  paymentMethods,
+  prices,
+  products,
+  subscriptionItems,
+  subscriptions,
+  type PriceRow,
+  type ProductRow,
+  type SubscriptionItemRow,
+  type SubscriptionRow,
+} from './schema/index.js';
+
+export interface PricedItem {
+  item: SubscriptionItemRow;
+  price: PriceRow;
+  product: ProductRow;
+}
+
+export async function findSubscription(db: Db | Tx, accountId: string, id: string): Promise<SubscriptionRow | undefined> {
+  const [row] = await db
+    .select()
+    .from(subscriptions)
+    .where(and(eq(subscriptions.id, id), eq(subscriptions.accountId, accountId)));
+  return row;
+}
+
+export async function readPricedItems(db: Db | Tx, subscriptionIds: string[]): Promise<PricedItem[]> {
+  if (subscriptionIds.length === 0) return [];
+  return db
+    .select({ item: subscriptionItems, price: prices, product: products })
+    .from(subscriptionItems)
+    .innerJoin(prices, eq(prices.id, subscriptionItems.priceId))
+    .innerJoin(products, eq(products.id, subscriptionItems.productId))
+    .where(and(inArray(subscriptionItems.subscriptionId, subscriptionIds), isNull(subscriptionItems.removedAt)))
+    .orderBy(asc(subscriptionItems.id));
+}
+
+/** Published subscriptions with their items, in the order of the rows. */
+export async function subscriptionViews(db: Db | Tx, rows: SubscriptionRow[], environment: Environment): Promise<SubscriptionView[]> {
+  const items = await readPricedItems(db, rows.map(({ id }) => id));
+  return rows.map((row) => viewWithItems(row, items.filter(({ item }) => item.subscriptionId === row.id), environment));
+}
+
+export function viewWithItems(row: SubscriptionRow, items: PricedItem[], environment: Environment): SubscriptionView {
+  return subscriptionView(row, items.map((priced) => pricedItemView(priced, environment)), environment);
+}
+
+export function pricedItemView({ item, price, product }: PricedItem, environment: Environment) {
+  return subscriptionItemView(item, priceView(price, product, environment), environment);
+}
+
+export function billableItem({ item, price, product }: PricedItem): BillableItem {
+  return {
+    id: item.id,
+    priceId: price.id,
+    productId: product.id,
+    name: price.name ?? product.name,
+    description: item.description,
+    quantity: item.quantity,
+    unitAmountAtom: price.unitAmountAtom,
+    pricingModel: price.pricingModel,
+    transformQuantityDivideBy: price.transformQuantityDivideBy,
+  };
+}
+
+export interface Clockwork {
+  now: Date;
+  jitterSeconds: number;
+}
+
+/** Everything a plan needs to know about a subscription that exists. */
+export async function readFacts(db: Db | Tx, row: SubscriptionRow, clock: Clockwork): Promise<Facts> {
+  const [items, paymentMethodId, balanceAtom, invoices] = [
+    await readPricedItems(db, [row.id]),
+    await usableMethod(db, row),
+    await customerCredit(db, row),
+    await readInvoiceFacts(db, row.id),
+  ];
+  return {
+    ...clock,
+    items: items.map(billableItem),
+    paymentMethodId,
+    balanceAtom,
+    openInvoices: owedFirst(invoices),
+    charging: invoices.find(({ id }) => id === row.chargingInvoiceId) ?? null,
+    latestInvoice: invoices.at(-1) ?? null,
+  };
+}
+
+type Payer = Pick<SubscriptionRow, 'accountId' | 'customerId' | 'defaultPaymentMethodId' | 'currency'>;
+
+/** The subscription's method, else the customer's default; only one that is attached to the customer. */
+export async function usableMethod(db: Db | Tx, payer: Payer): Promise<string | null> {
+  const [row] = await db
+    .select({ id: paymentMethods.id })
+    .from(customers)
+    .innerJoin(
+      paymentMethods,
+      sql`${paymentMethods.id} = coalesce(${sql.param(payer.defaultPaymentMethodId)}::uuid, ${customers.defaultPaymentMethodId})`,
+    )
+    .where(
+      and(
+        eq(customers.id, payer.customerId),
+        eq(customers.accountId, payer.accountId),
+        eq(paymentMethods.customerId, payer.customerId),
+        eq(paymentMethods.status, 'attached'),
+      ),
+    );
+  return row?.id ?? null;
+}
+
+/** The customer's credit in the currency, in atoms. */
+export async function customerCredit(db: Db | Tx, payer: Payer): Promise<number> {
+  const [row] = await db
+    .select({ sum: sql<string>`coalesce(sum(${customerBalanceTransactions.amountAtom}), 0)` })
+    .from(customerBalanceTransactions)
+    .where(
+      and(
+        eq(customerBalanceTransactions.accountId, payer.accountId),
+        eq(customerBalanceTransactions.customerId, payer.customerId),
+        eq(customerBalanceTransactions.currency, payer.currency),
+      ),
+    );
+  return Number(row?.sum ?? 0);
+}
+
+/** Hash of the id, spread over `seconds`: when a renewal's charge begins after its period has. */
+export function jitterOf(id: string, seconds: number): number {
+  return seconds <= 0 ? 0 : Number(BigInt(`0x${id.replaceAll('-', '').slice(-12)}`) % BigInt(seconds));
+}

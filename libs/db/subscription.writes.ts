@@ -1,0 +1,296 @@
+import { createHash } from 'node:crypto';
+import { and, eq, inArray, isNull } from 'drizzle-orm';
+import type { Change } from '../domain/change/change.js';
+import { planCreate } from '../domain/subscription/create-subscription.js';
+import type { Facts, Plan, SubscriptionEvent } from '../domain/subscription/plan.js';
+import { planStep } from '../domain/subscription/step-subscription.js';
+import { planCommand, type CommandOutcome, type SubscriptionCommand, type SubscriptionRun } from '../domain/subscription/subscription.command.js';
+import { nextDue } from '../domain/subscription/subscription.schedule.js';
+import type { SubscriptionState } from '../domain/subscription/subscription.state.js';
+import { DomainError, notFound } from '../errors/domain-error.js';
+import { publicId } from '../views/ids.js';
+import { raiseAttention } from './attention.writes.js';
+import type { Db, Tx } from './client.js';
+import { findCommand, oncePerCommand } from './command.writes.js';
+import { enterBalance, lockBalance } from './customer-balance.writes.js';
+import { appendEvents, previousValues, type EventDraft } from './event.writes.js';
+import { findInvoice } from './invoice.queries.js';
+import { closeInvoice, insertInvoice, linkIntent, markPastDue } from './invoice.writes.js';
+import { checkExpectedTotal, resolveSubscription, type ResolvedSubscription, type SubscriptionRequest } from './subscription-prices.queries.js';
+import {
+  customerCredit,
+  pricedItemView,
+  readFacts,
+  readPricedItems,
+  usableMethod,
+  viewWithItems,
+  type Clockwork,
+  type PricedItem,
+} from './subscription.queries.js';
+import { invoices, prices, subscriptionItems, subscriptions, type InvoiceRow, type SubscriptionItemRow, type SubscriptionRow } from './schema/index.js';
+
+/** The two things a subscription asks of payments inside its transactions; the room of payments answers them. */
+export interface InvoicePayments {
+  /** Makes the invoice's one intent, or confirms it again; answers its UUID. */
+  begin(tx: Tx, change: Change, wish: { invoice: InvoiceRow; subscription: SubscriptionRow; paymentMethodId: string; now: Date }): Promise<string>;
+  /** Asks for money back; answers the UUID of the intent that must be moved on. */
+  refund(tx: Tx, change: Change, wish: { invoice: InvoiceRow; amountAtom: number; now: Date }): Promise<string>;
+}
+
+export interface WriteResult extends CommandOutcome {
+  /** UUIDs of intents to be moved on after the commit. */
+  advance: string[];
+}
+
+interface Writing {
+  clock: Clockwork;
+  payments: InvoicePayments;
+}
+
+/** The row, its items, its first invoice and their events; nothing when the request is refused. */
+export async function createSubscription(tx: Tx, change: Change, request: SubscriptionRequest, writing: Writing): Promise<WriteResult> {
+  return oncePerCommand(tx, change, { objectId: request.id, step: 'create' }, async () => {
+    const resolved = await resolveSubscription(tx, change.accountId, request);
+    const facts = await factsOfNew(tx, resolved, writing.clock);
+    const plan = planCreate(resolved.input, facts);
+    checkExpectedTotal(request.totalAmountAtom, plan.invoice?.totalAtom ?? 0);
+    const row = subscriptionRow(change, resolved, plan, facts.now);
+    await tx.insert(subscriptions).values(row);
+    await tx.insert(subscriptionItems).values(itemRows(row, resolved));
+    await tx.update(prices).set({ usedAt: facts.now }).where(and(inArray(prices.id, resolved.items.map(({ price }) => price.id)), isNull(prices.usedAt)));
+    return writePlan(tx, change, { before: null, row, plan, facts, payments: writing.payments });
+  });
+}
+
+/** Facts of a subscription that does not exist yet. */
+export async function factsOfNew(db: Db | Tx, { input, customer, items }: ResolvedSubscription, clock: Clockwork): Promise<Facts> {
+  const payer = { accountId: customer.accountId, customerId: customer.id, defaultPaymentMethodId: input.defaultPaymentMethodId, currency: input.currency };
+  return {
+    ...clock,
+    items: items.map(({ id, price, product, quantity, description }) => ({
+      id,
+      priceId: price.id,
+      productId: product.id,
+      name: price.name ?? product.name,
+      description,
+      quantity,
+      unitAmountAtom: price.unitAmountAtom,
+      pricingModel: price.pricingModel,
+      transformQuantityDivideBy: price.transformQuantityDivideBy,
+    })),
+    paymentMethodId: await usableMethod(db, payer),
+    balanceAtom: await customerCredit(db, payer),
+    openInvoices: [],
+    charging: null,
+    latestInvoice: null,
+  };
+}
+
+/** The row that a plan leads to; `simulate` chooses the simulator's outcomes. */
+export function subscriptionRow(change: Pick<Change, 'accountId'>, { customer, name }: ResolvedSubscription, plan: Plan, now: Date): SubscriptionRow {
+  return {
+    ...plan.next,
+    accountId: change.accountId,
+    customerId: customer.id,
+    name,
+    simulate: null,
+    metadata: null,
+    nextActionAt: nextDue(plan.next)?.at ?? null,
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
+  };
+}
+
+export function itemRows(row: SubscriptionRow, { items }: ResolvedSubscription): SubscriptionItemRow[] {
+  return items.map(({ id, price, product, quantity, description, customFields }) => ({
+    id,
+    accountId: row.accountId,
+    subscriptionId: row.id,
+    priceId: price.id,
+    productId: product.id,
+    quantity,
+    description,
+    customFields,
+    addAtPeriodEnd: false,
+    dropAtEnd: false,
+    removedAt: null,
+    version: 1,
+    createdAt: row.createdAt,
+    updatedAt: row.createdAt,
+  }));
+}
+
+export interface Commanded {
+  subscriptionId: string;
+  command: SubscriptionCommand;
+}
+
+/**
+ * Applies a command once.
+ * @throws DomainError 404, 409 for a move the table refuses, 422 for what the command names.
+ */
+export async function changeSubscription(tx: Tx, change: Change, { subscriptionId, command }: Commanded, writing: Writing): Promise<WriteResult> {
+  const known = await findCommand<WriteResult>(tx, change.commandId, { objectId: subscriptionId });
+  if (known !== undefined) return known;
+  const row = await lockSubscription(tx, change.accountId, subscriptionId);
+  return oncePerCommand(tx, change, { objectId: subscriptionId }, async () => {
+    const facts = await readFacts(tx, row, writing.clock);
+    const plan = planCommand(row, command, facts);
+    if (!plan) return unchanged(tx, change, row);
+    return writePlan(tx, change, { before: row, row: { ...row, ...plan.next }, plan, facts, payments: writing.payments });
+  });
+}
+
+/** The next due fact, if there is one; its command is derived from the row's version, so it never takes effect twice. */
+export async function stepSubscription(tx: Tx, origin: Change, subscriptionId: string, writing: Writing): Promise<WriteResult & { acted: boolean }> {
+  const row = await lockSubscription(tx, origin.accountId, subscriptionId);
+  const change: Change = { ...origin, commandId: derivedCommandId(subscriptionId, row.version) };
+  const facts = await readFacts(tx, row, writing.clock);
+  const plan = planStep(row, facts);
+  if (!plan) return { ...(await unchanged(tx, change, row)), acted: false };
+  const result = await writePlan(tx, change, { before: row, row: { ...row, ...plan.next }, plan, facts, payments: writing.payments });
+  return { ...result, acted: true };
+}
+
+async function lockSubscription(tx: Tx, accountId: string, id: string): Promise<SubscriptionRow> {
+  const [row] = await tx
+    .select()
+    .from(subscriptions)
+    .where(and(eq(subscriptions.id, id), eq(subscriptions.accountId, accountId)))
+    .for('update');
+  if (!row) throw notFound('subscription');
+  return row;
+}
+
+interface PlanWrite {
+  before: SubscriptionRow | null;
+  row: SubscriptionRow;
+  plan: Plan;
+  facts: Facts;
+  payments: InvoicePayments;
+}
+
+async function writePlan(tx: Tx, change: Change, { before, row, plan, facts, payments }: PlanWrite): Promise<WriteResult> {
+  const { now } = facts;
+  const written = before ? await updateRow(tx, before, plan.next, now) : row;
+  const advance: string[] = [];
+  const invoice = plan.invoice ? await finalise(tx, change, { row: written, plan, facts }) : null;
+  for (const closed of plan.closed) await close(tx, change, closed, now);
+  if (plan.charge) {
+    const charged = (await findInvoice(tx, change.accountId, plan.charge.invoiceId))!;
+    const { paymentMethodId } = plan.charge;
+    await linkIntent(tx, charged.id, await payments.begin(tx, change, { invoice: charged, subscription: written, paymentMethodId, now }));
+  }
+  if (plan.creditAtom > 0) await credit(tx, change, { row: written, amountAtom: plan.creditAtom, now });
+  if (plan.refund) {
+    const refunded = (await findInvoice(tx, change.accountId, plan.refund.invoiceId))!;
+    advance.push(await payments.refund(tx, change, { invoice: refunded, amountAtom: plan.refund.amountAtom, now }));
+  }
+  if (plan.attention) await missedPeriods(tx, written, plan.attention, now);
+  await appendEvents(tx, change, await eventsOf(tx, change, { before, row: written, events: plan.events }));
+  const run = await runOf(tx, written, change);
+  const settled = !isMoneyAwaited(written, now);
+  return { run, settled, creditAtom: plan.creditAtom, refundAtom: plan.refund?.amountAtom ?? 0, invoiceId: invoice?.id ?? null, advance };
+}
+
+/** A payment is to begin now, or has begun. */
+function isMoneyAwaited(row: SubscriptionState, now: Date): boolean {
+  return row.chargingInvoiceId !== null || (row.chargeAt !== null && row.chargeAt <= now && row.collectionMethod === 'charge_automatically');
+}
+
+async function updateRow(tx: Tx, before: SubscriptionRow, next: SubscriptionState, now: Date): Promise<SubscriptionRow> {
+  const [written] = await tx
+    .update(subscriptions)
+    .set({ ...next, nextActionAt: nextDue(next)?.at ?? null, version: before.version + 1, updatedAt: now })
+    .where(and(eq(subscriptions.id, before.id), eq(subscriptions.version, before.version)))
+    .returning();
+  if (!written) throw new DomainError('version_conflict');
+  return written;
+}
+
+async function finalise(tx: Tx, change: Change, { row, plan, facts }: Pick<PlanWrite, 'row' | 'plan' | 'facts'>): Promise<InvoiceRow> {
+  const draft = plan.invoice!;
+  if (draft.appliedBalanceAtom > 0 && (await lockBalance(tx, row.accountId, row)) !== facts.balanceAtom) throw new DomainError('version_conflict');
+  const invoice = await insertInvoice(tx, change, row, draft);
+  if (draft.appliedBalanceAtom > 0) {
+    const entry = { customerId: row.customerId, currency: row.currency, amountAtom: -draft.appliedBalanceAtom, invoiceId: invoice.id };
+    await enterBalance(tx, change, { ...entry, type: 'applied_to_invoice', description: `Applied to invoice ${invoice.number}` }, facts.now);
+  }
+  return invoice;
+}
+
+async function close(tx: Tx, change: Change, { invoiceId, as, message }: Plan['closed'][number], at: Date): Promise<void> {
+  if (as === 'past_due') await markPastDue(tx, change, { invoiceId, message: message ?? null, at });
+  else await closeInvoice(tx, change, { invoiceId, as, at });
+}
+
+async function credit(tx: Tx, change: Change, { row, amountAtom, now }: { row: SubscriptionRow; amountAtom: number; now: Date }): Promise<void> {
+  const entry = { customerId: row.customerId, currency: row.currency, amountAtom, type: 'adjustment' as const, invoiceId: null };
+  await enterBalance(tx, change, { ...entry, description: 'Unused time of a cancelled subscription' }, now);
+}
+
+async function missedPeriods(tx: Tx, row: SubscriptionRow, reason: string, at: Date): Promise<void> {
+  const actions = ['Void the invoices that must not be charged.', 'Cancel the subscription.', 'Resolve this to let one be charged a day.'];
+  await raiseAttention(tx, { accountId: row.accountId, type: 'subscription_missed_periods', kind: 'sub', objectId: row.id, reason, actions }, at);
+}
+
+async function eventsOf(
+  tx: Tx,
+  change: Change,
+  { before, row, events }: { before: SubscriptionRow | null; row: SubscriptionRow; events: SubscriptionEvent[] },
+): Promise<EventDraft[]> {
+  if (events.length === 0 && before) return [];
+  const items = await readPricedItems(tx, [row.id]);
+  const data = viewWithItems(row, items, change.environment);
+  const previous = before ? previousValues(viewWithItems(before, items, change.environment), data) : null;
+  const own = events.map((event): EventDraft => ({
+    type: `customer.subscription.${event}`,
+    kind: 'sub',
+    objectId: row.id,
+    customerId: row.customerId,
+    data,
+    previous: event === 'created' ? null : (previous ?? {}),
+  }));
+  return before ? own : [...own, ...itemEvents(change, row, items)];
+}
+
+function itemEvents(change: Change, row: SubscriptionRow, items: PricedItem[]): EventDraft[] {
+  return items.map((priced) => ({
+    type: 'subscription_item.created',
+    kind: 'si',
+    objectId: priced.item.id,
+    customerId: row.customerId,
+    data: pricedItemView(priced, change.environment),
+    previous: null,
+  }));
+}
+
+async function unchanged(tx: Tx, change: Change, row: SubscriptionRow): Promise<WriteResult> {
+  return { run: await runOf(tx, row, change), settled: true, creditAtom: 0, refundAtom: 0, invoiceId: null, advance: [] };
+}
+
+/** What the workflow holds of the row. */
+export async function runOf(db: Db | Tx, row: SubscriptionRow, { environment }: Pick<Change, 'environment'>): Promise<SubscriptionRun> {
+  const intentId = row.chargingInvoiceId ? await intentOfInvoice(db, row.chargingInvoiceId) : null;
+  return {
+    version: row.version,
+    status: row.status,
+    billingStatus: row.billingStatus,
+    nextActionAt: row.nextActionAt?.toISOString() ?? null,
+    charging: intentId ? { intentId, publicId: publicId('pi', environment, intentId) } : null,
+    ended: row.status === 'cancelled' && row.chargingInvoiceId === null,
+  };
+}
+
+async function intentOfInvoice(db: Db | Tx, invoiceId: string): Promise<string | null> {
+  const [row] = await db.select({ intentId: invoices.paymentIntentId }).from(invoices).where(eq(invoices.id, invoiceId));
+  return row?.intentId ?? null;
+}
+
+function derivedCommandId(subscriptionId: string, version: number): string {
+  const bytes = createHash('sha256').update(`subscription:${subscriptionId}:${version}`).digest().subarray(0, 16);
+  bytes[6] = (bytes[6]! & 0x0f) | 0x80;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}

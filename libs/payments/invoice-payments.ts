@@ -1,0 +1,63 @@
+import type { Tx } from '../db/client.js';
+import { newId } from '../db/mint.js';
+import { lockIntent } from '../db/payment.writes.js';
+import type { InvoiceRow, PaymentIntentRow, SubscriptionRow } from '../db/schema/index.js';
+import type { InvoicePayments } from '../db/subscription.writes.js';
+import type { Change } from '../domain/change/change.js';
+import { DomainError } from '../errors/domain-error.js';
+import { publicId } from '../views/ids.js';
+import { confirmIntent } from './confirm-intent.js';
+import { createIntent } from './create-intent.js';
+import { refundCharge } from './refund-charge.js';
+
+type Begin = Parameters<InvoicePayments['begin']>[2];
+
+/** How a subscription's transactions ask for money: one intent per invoice for life, and refunds of its charge. */
+export const invoicePayments: InvoicePayments = {
+  async begin(tx, change, wish) {
+    const { invoice } = wish;
+    const intent = invoice.paymentIntentId ? await lockIntent(tx, change.accountId, invoice.paymentIntentId) : null;
+    if (!intent || intent.status === 'canceled') return (await open(tx, change, wish)).id;
+    if (intent.status === 'processing') return intent.id;
+    const { paymentMethodId, now } = wish;
+    await confirmIntent(tx, change, { intentId: intent.id, paymentMethodId, offSession: true, now });
+    return intent.id;
+  },
+
+  async refund(tx, change, { invoice, amountAtom, now }) {
+    const intent = invoice.paymentIntentId ? await lockIntent(tx, change.accountId, invoice.paymentIntentId) : null;
+    if (!intent?.lastChargeId) throw new DomainError('conflict', 'The invoice was not paid through a processor.');
+    const wish = { id: newId(), intentId: intent.id, chargeId: intent.lastChargeId, amountAtom, now };
+    await refundCharge(tx, change, { ...wish, reason: 'requested_by_customer', description: 'Refund of a cancelled subscription' });
+    return intent.id;
+  },
+};
+
+/** The customer is present only for the first invoice of a subscription that starts at once without a trial. */
+function open(tx: Tx, change: Change, { invoice, subscription, paymentMethodId, now }: Begin): Promise<PaymentIntentRow> {
+  const first = invoice.billingReason === 'subscription_create';
+  const present = first && subscription.trialEnd === null && subscription.initialStart <= subscription.createdAt;
+  return createIntent(tx, change, {
+    id: newId(),
+    customerId: subscription.customerId,
+    amountAtom: invoice.dueAtom - invoice.paidAtom,
+    currency: invoice.currency,
+    paymentMethodId,
+    paymentRouteId: subscription.paymentRouteId,
+    offSession: !present,
+    confirm: true,
+    driver: 'workflow',
+    description: `Invoice ${invoice.number}`,
+    customFields: subscription.customFields,
+    invoiceId: invoice.id,
+    subscriptionId: subscription.id,
+    subscriptionPayment: first ? 'first' : 'later',
+    reference: referenceOf(change, subscription, invoice),
+    now,
+  });
+}
+
+/** Business identity, so that a restored backup cannot charge a period twice. */
+function referenceOf({ environment }: Change, subscription: SubscriptionRow, invoice: InvoiceRow): string {
+  return `${publicId('sub', environment, subscription.id)}:${Math.floor(invoice.periodStart.getTime() / 1000)}`;
+}

@@ -1,0 +1,127 @@
+import {
+  WithStartWorkflowOperation,
+  WorkflowIdConflictPolicy,
+  WorkflowIdReusePolicy,
+  WorkflowNotFoundError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+  type Client,
+  type WorkflowStartOptions,
+} from '@temporalio/client';
+import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes, type UpdateDefinition } from '@temporalio/common';
+import { fromFailure } from '../contracts/domain-failure.js';
+import {
+  cancelSubscription,
+  createSubscription,
+  endSubscriptionTrial,
+  pauseSubscription,
+  resumeSubscription,
+  subscriptionQueue,
+  subscriptionWorkflow,
+  subscriptionWorkflowId,
+  updateSubscription,
+  wakeSubscription,
+  type CommandArgs,
+  type CommandOutcome,
+  type CreateSubscriptionArgs,
+  type SubscriptionCommand,
+  type SubscriptionInput,
+} from '../contracts/subscription.contract.js';
+import { DomainError } from '../errors/domain-error.js';
+import { isTemporalOutage } from './connection.js';
+
+const status = defineSearchAttributeKey('SignalboxStatus', SearchAttributeType.KEYWORD);
+const customer = defineSearchAttributeKey('SignalboxCustomer', SearchAttributeType.KEYWORD);
+const account = defineSearchAttributeKey('SignalboxAccount', SearchAttributeType.KEYWORD);
+
+/** How long a caller waits for a command's answer. */
+export const commandDeadlineMs = 9_500;
+/** How long inside of it the workflow waits for a payment. */
+export const paymentWaitMs = 9_000;
+const signalDeadlineMs = 3_000;
+const closingRetries = 3;
+
+const definitions = {
+  pause: pauseSubscription,
+  resume: resumeSubscription,
+  cancel: cancelSubscription,
+  update: updateSubscription,
+  endTrial: endSubscriptionTrial,
+} as unknown as Record<SubscriptionCommand['type'], UpdateDefinition<CommandOutcome, [CommandArgs]>>;
+
+export interface SubscriptionStart extends Omit<SubscriptionInput, 'creates' | 'run'> {
+  /** What the workflow shows at first. */
+  status: string;
+  /** For people, for example `Basic plan, 12.00 eur`. */
+  summary: string;
+}
+
+function optionsOf({ status: shown, summary, ...input }: SubscriptionStart, creates: boolean) {
+  return {
+    workflowId: subscriptionWorkflowId(input.subscription),
+    taskQueue: subscriptionQueue,
+    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+    workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+    args: [{ ...input, creates }] as [SubscriptionInput],
+    staticSummary: summary,
+    typedSearchAttributes: new TypedSearchAttributes([
+      { key: status, value: shown },
+      { key: account, value: input.account },
+      { key: customer, value: input.customer },
+    ]),
+  } satisfies WorkflowStartOptions;
+}
+
+/** Starts the workflow with its creating update. Null: not answered within the deadline; it goes on. */
+export function startSubscription(client: Client, start: SubscriptionStart, args: CreateSubscriptionArgs): Promise<CommandOutcome | null> {
+  return update(client, { start, creates: true, definition: createSubscription, args, updateId: args.change.commandId });
+}
+
+/**
+ * Asks the subscription's workflow, which is started again from its row where it is missing. Null: not answered within the
+ * deadline; the same command asked again gets the same answer.
+ * @throws DomainError what the workflow refused, or 503 `service_unavailable`.
+ */
+export function commandSubscription(client: Client, start: SubscriptionStart, args: CommandArgs): Promise<CommandOutcome | null> {
+  return update(client, { start, creates: false, definition: definitions[args.command.type], args, updateId: args.change.commandId });
+}
+
+interface Asked<A> {
+  start: SubscriptionStart;
+  creates: boolean;
+  definition: UpdateDefinition<CommandOutcome, [A]>;
+  args: A;
+  updateId: string;
+}
+
+async function update<A>(client: Client, { start, creates, definition, args, updateId }: Asked<A>): Promise<CommandOutcome | null> {
+  const deadline = Date.now() + commandDeadlineMs;
+  for (let left = closingRetries; ; left -= 1) {
+    try {
+      return await client.withDeadline(deadline, () =>
+        client.workflow.executeUpdateWithStart(definition, {
+          args: [args],
+          updateId,
+          startWorkflowOperation: new WithStartWorkflowOperation(subscriptionWorkflow, optionsOf(start, creates)),
+        }));
+    } catch (error) {
+      const refusal = fromFailure(error);
+      if (refusal) throw refusal;
+      if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return null;
+      if (isTemporalOutage(error)) throw new DomainError('service_unavailable', undefined, { retryAfterSeconds: 2 });
+      // The run ended between our look and the update: the next call starts it again from its row.
+      if (left === 0 || !isClosing(error)) throw error;
+    }
+  }
+}
+
+/** Wakes the subscription's workflow, or starts it again from its row. */
+export async function wakeSubscriptionWorkflow(client: Client, start: SubscriptionStart): Promise<void> {
+  await client.withDeadline(Date.now() + signalDeadlineMs, () =>
+    client.workflow.signalWithStart(subscriptionWorkflow, { ...optionsOf(start, false), signal: wakeSubscription }));
+}
+
+function isClosing(error: unknown): boolean {
+  if (error instanceof WorkflowNotFoundError) return true;
+  const text = error instanceof Error ? `${error.message} ${error.cause instanceof Error ? error.cause.message : ''}` : '';
+  return /workflow execution already completed|completed before|update.*aborted/i.test(text);
+}

@@ -1,0 +1,225 @@
+import { WorkflowExecutionAlreadyStartedError, type UpdateDefinition } from '@temporalio/common';
+import {
+  allHandlersFinished,
+  condition,
+  continueAsNew,
+  log,
+  ParentClosePolicy,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  startChild,
+  upsertSearchAttributes,
+  WorkflowIdReusePolicy,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { fromFailure, toFailure } from '../../libs/contracts/domain-failure.js';
+import { paymentQueue, paymentTaskTimeout, paymentWorkflow, paymentWorkflowId } from '../../libs/contracts/payment.contract.js';
+import {
+  cancelSubscription,
+  createSubscription,
+  endSubscriptionTrial,
+  pauseSubscription,
+  paymentSettled,
+  resumeSubscription,
+  subscriptionRun,
+  updateSubscription,
+  wakeSubscription,
+  type AdvancedPayment,
+  type Advancing,
+  type CommandArgs,
+  type CommandOutcome,
+  type CreateSubscriptionArgs,
+  type SubscriptionActivities,
+  type SubscriptionCommand,
+  type SubscriptionInput,
+  type SubscriptionPaymentActivities,
+} from '../../libs/contracts/subscription.contract.js';
+import { mayMove, refusedMove, type Move } from '../../libs/domain/subscription/subscription.machine.js';
+import { SubscriptionEntity } from './subscription.entity.js';
+
+/** Every step finds out by itself whether it already ran, so it is tried until the database answers. */
+const retry = { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '10s' } as const;
+
+const rows = proxyActivities<SubscriptionActivities>({ startToCloseTimeout: '30s', retry });
+/** A processor call ends by its own limits; a dead worker is noticed by the missing heartbeat. */
+const payments = proxyActivities<SubscriptionPaymentActivities>({ startToCloseTimeout: '10m', heartbeatTimeout: '3s', retry });
+
+/** Something is due and nothing was done: its time is a moment ahead, or the step was refused and a person may help. */
+const idleStepMs = 1_000;
+const refusedStepMs = 60_000;
+
+/** What each command may be in the table; it is refused before anything is recorded where none fits. */
+const commandMoves: Record<string, Move[]> = {
+  pauseSubscription: ['pause', 'pause_at_end', 'pause_again'],
+  resumeSubscription: ['resume'],
+  cancelSubscription: ['cancel'],
+  updateSubscription: ['update'],
+  endSubscriptionTrial: ['end_trial'],
+};
+
+/** One subscription from its creation to its cancellation; the only writer of its row. */
+export async function subscription(input: SubscriptionInput): Promise<void> {
+  const entity = new SubscriptionEntity(input.run ?? null);
+  setHandlers(entity, input);
+  await Promise.resolve();
+  if (!entity.isLoaded && !input.creates) accept(entity, input, await rows.loadSubscription(input));
+  await condition(() => entity.isLoaded || entity.refused);
+
+  for (;;) {
+    setCurrentDetails(entity.describe(input.subscription));
+    if (entity.isEnded) {
+      await condition(allHandlersFinished);
+      return;
+    }
+    if (entity.mustLook(Date.now())) await step(entity, input);
+    else if (entity.chargeToAdvance) await charge(entity, entity.chargeToAdvance);
+    else await rest(entity, input);
+  }
+}
+
+function setHandlers(entity: SubscriptionEntity, input: SubscriptionInput): void {
+  setHandler(subscriptionRun, () => entity.run);
+  setHandler(wakeSubscription, () => {
+    entity.takeBack();
+    entity.look();
+  });
+  setHandler(paymentSettled, () => entity.look());
+  setHandler(createSubscription, (args) => create(entity, input, args));
+  handleCommand(entity, input, pauseSubscription);
+  handleCommand(entity, input, resumeSubscription);
+  handleCommand(entity, input, cancelSubscription);
+  handleCommand(entity, input, updateSubscription);
+  handleCommand(entity, input, endSubscriptionTrial);
+}
+
+function handleCommand<T extends SubscriptionCommand['type']>(
+  entity: SubscriptionEntity,
+  input: SubscriptionInput,
+  definition: UpdateDefinition<CommandOutcome, [CommandArgs<T>]>,
+): void {
+  const moves = commandMoves[definition.name]!;
+  const handler = (args: CommandArgs<T>) => command(entity, input, { args: args as unknown as CommandArgs, moves });
+  setHandler(definition, handler, {
+    // The row is not loaded yet: the handler waits for it and asks again.
+    validator: (_args: CommandArgs<T>) => assertAllowed(entity, moves),
+  });
+}
+
+function assertAllowed({ run }: SubscriptionEntity, moves: Move[]): void {
+  if (run && !moves.some((move) => mayMove(run, move))) throw toFailure(refusedMove(run, moves[0]!));
+}
+
+async function create(entity: SubscriptionEntity, input: SubscriptionInput, { change, subscription: wanted, waitMs }: CreateSubscriptionArgs): Promise<CommandOutcome> {
+  try {
+    const outcome = await entity.locked(() => rows.createSubscription({ change, subscription: wanted, now: now() }));
+    return await finish(entity, input, { outcome, waitMs });
+  } catch (error) {
+    if (!entity.isLoaded) entity.refused = true;
+    throw refusalOf(error);
+  }
+}
+
+async function command(entity: SubscriptionEntity, input: SubscriptionInput, { args, moves }: { args: CommandArgs; moves: Move[] }): Promise<CommandOutcome> {
+  await condition(() => entity.isLoaded || entity.refused);
+  try {
+    const { change } = args;
+    const outcome = await entity.locked(() =>
+      rows.changeSubscription({ change, subscriptionId: input.subscriptionId, command: args.command, now: now() }));
+    return await finish(entity, input, { outcome, waitMs: args.waitMs });
+  } catch (error) {
+    if (!fromFailure(error)) log.warn('command failed', { subscription_id: input.subscription, command: moves[0] });
+    throw refusalOf(error);
+  }
+}
+
+/** The fact is committed; where the caller waits for money, so long as the wait allows. */
+async function finish(
+  entity: SubscriptionEntity,
+  input: SubscriptionInput,
+  { outcome: { advance, ...outcome }, waitMs }: { outcome: CommandOutcome & Advancing; waitMs: number },
+): Promise<CommandOutcome> {
+  accept(entity, input, outcome.run);
+  for (const intentId of advance) await advanceBeside(intentId);
+  if (outcome.settled || waitMs <= 0) return outcome;
+  const settled = await condition(() => entity.isAtRest(Date.now()), waitMs);
+  return { ...outcome, settled, run: entity.run! };
+}
+
+function accept(entity: SubscriptionEntity, input: SubscriptionInput, run: CommandOutcome['run']): void {
+  if (entity.accept(run)) upsertSearchAttributes({ SignalboxStatus: [run.status] });
+  setCurrentDetails(entity.describe(input.subscription));
+}
+
+async function step(entity: SubscriptionEntity, input: SubscriptionInput): Promise<void> {
+  const { accountId, subscriptionId } = input;
+  const charging = entity.run?.charging?.intentId;
+  const outcome = await entity.locked(() => {
+    entity.looked();
+    return rows.stepSubscription({ accountId, subscriptionId, now: now() }).catch((error: unknown) => {
+      log.error('step refused', { subscription_id: input.subscription, reason: String(error) });
+      return null;
+    });
+  });
+  if (outcome) accept(entity, input, outcome.run);
+  if (outcome?.acted) entity.look();
+  else if (entity.dueInMs(Date.now()) === 0) entity.quiet(Date.now() + (outcome ? idleStepMs : refusedStepMs));
+  if (outcome?.run.charging && outcome.run.charging.intentId !== charging) entity.takeBack();
+  for (const intentId of outcome?.advance ?? []) await advanceBeside(intentId);
+}
+
+/** The loop's own payment: moved once here; what is not final then goes on in a workflow of its own, which tells us. */
+async function charge(entity: SubscriptionEntity, intentId: string): Promise<void> {
+  const advanced = await payments.advanceInvoicePayment({ intentId });
+  entity.handOver(intentId);
+  if (!advanced.final) await startPayment(advanced);
+  entity.look();
+}
+
+async function advanceBeside(intentId: string): Promise<void> {
+  const advanced = await payments.advanceInvoicePayment({ intentId });
+  if (!advanced.final) await startPayment(advanced);
+}
+
+async function startPayment({ start: { summary, ...input } }: AdvancedPayment): Promise<void> {
+  try {
+    await startChild(paymentWorkflow, {
+      workflowId: paymentWorkflowId(input.payment),
+      taskQueue: paymentQueue,
+      workflowTaskTimeout: paymentTaskTimeout,
+      workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      args: [input],
+      staticSummary: summary,
+      searchAttributes: {
+        SignalboxStatus: ['processing'],
+        SignalboxAccount: [input.account],
+        ...(input.customer ? { SignalboxCustomer: [input.customer] } : {}),
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+}
+
+/** One timer at a time: until the row's next due time, or until somebody calls. */
+async function rest(entity: SubscriptionEntity, input: SubscriptionInput): Promise<void> {
+  if (workflowInfo().continueAsNewSuggested && allHandlersFinished()) {
+    await continueAsNew<typeof subscription>({ ...input, creates: false, run: entity.run! });
+  }
+  const called = () => entity.mustLook(Date.now()) || entity.chargeToAdvance !== null || entity.isEnded;
+  const version = entity.run!.version;
+  const ms = entity.dueInMs(Date.now());
+  if (ms === null) await condition(called);
+  else await condition(() => called() || entity.run!.version !== version, Math.max(1, ms));
+}
+
+function now(): string {
+  return new Date().toISOString();
+}
+
+/** Only refusals leave a handler as they are; anything else was already retried. */
+function refusalOf(error: unknown): unknown {
+  const refusal = fromFailure(error);
+  return refusal ? toFailure(refusal) : error;
+}
