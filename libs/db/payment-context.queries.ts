@@ -1,6 +1,7 @@
 import { and, asc, eq, isNull, sql } from 'drizzle-orm';
 import type { Db } from './client.js';
 import {
+  accounts,
   attemptEvidence,
   chargeOperations,
   charges,
@@ -116,4 +117,10 @@ export async function routeDocument(db: Db, routeId: string, version: number): P
     .from(paymentRouteVersions)
     .where(and(eq(paymentRouteVersions.routeId, routeId), eq(paymentRouteVersions.number, version)));
   return row?.document ?? null;
+}
+
+/** Who runs a payment's first step where the request does not say. */
+export async function accountExecution(db: Db, accountId: string): Promise<'workflow' | 'inline'> {
+  const [row] = await db.select({ execution: accounts.execution }).from(accounts).where(eq(accounts.id, accountId));
+  return row?.execution === 'inline' ? 'inline' : 'workflow';
 }

@@ -28,7 +28,7 @@ export async function beginAttempt(deps: PaymentDeps, held: HeldPayment): Promis
   const candidates = candidatesOf(deps, context, connections);
   const decision = last ? continued(last) : await decide(deps, held.intent, context, candidates);
   const target = decision ? nextTarget(deps, { decision, tried, candidates, connections, intent: held.intent }) : null;
-  if (!decision || !target) return noCandidate(deps, held, last);
+  if (!decision || !target) return noCandidate(deps, held, { last, decision });
   const call = callFor(deps, { held, context, target });
   const charge = newCharge(held, { target, call, decision });
   const sealed = sealRequest(deps, charge.id, call);
@@ -124,10 +124,12 @@ function nextTarget(deps: PaymentDeps, { decision, tried, candidates, connection
   return next ? ([...connections.values()].find((connection) => connection.publicId === next) ?? null) : null;
 }
 
-async function noCandidate(deps: PaymentDeps, held: HeldPayment, last: ChargeRow | undefined): Promise<HeldPayment> {
+async function noCandidate(deps: PaymentDeps, held: HeldPayment, why: { last: ChargeRow | undefined; decision: StoredDecision | null }): Promise<HeldPayment> {
+  const refused = refusal(held.intent, 'refuse', why.last?.declineCode ?? 'no_processor_available');
   return commitMove(deps, held, {
+    ...refused,
     step: `confirmation:${held.intent.confirmation}:refused`,
-    ...refusal(held.intent, 'refuse', last?.declineCode ?? 'no_processor_available'),
+    intent: { ...refused.intent, decision: why.last ? held.intent.decision : (why.decision as Record<string, unknown> | null) },
     events: { intent: 'payment_intent.failed' },
   });
 }

@@ -1,6 +1,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { ApiTokensModule } from './api-tokens/api-tokens.module.js';
 import { AttentionModule } from './attention/attention.module.js';
+import { ChargesModule } from './charges/charges.module.js';
 import { CustomersModule } from './customers/customers.module.js';
 import { ErrorsModule } from './errors/errors.module.js';
 import { EventsModule } from './events/events.module.js';
@@ -8,12 +9,15 @@ import { HealthModule } from './health/health.module.js';
 import type { Infrastructure } from './kernel/infrastructure.js';
 import { KernelModule } from './kernel/kernel.module.js';
 import { PayModule } from './pay/pay.module.js';
+import { PaymentIntentsModule } from './payment-intents/payment-intents.module.js';
 import { PaymentLinksModule } from './payment-links/payment-links.module.js';
 import { PaymentMethodsModule } from './payment-methods/payment-methods.module.js';
 import { PaymentProcessorsModule } from './payment-processors/payment-processors.module.js';
+import { PaymentRoutesModule } from './payment-routes/payment-routes.module.js';
 import { PricesModule } from './prices/prices.module.js';
 import { ProductFamilyModule } from './product-family/product-family.module.js';
 import { ProductsModule } from './products/products.module.js';
+import { RefundsModule } from './refunds/refunds.module.js';
 import { WebhookDeliveriesModule } from './webhook-deliveries/webhook-deliveries.module.js';
 import { WebhookEndpointsModule } from './webhook-endpoints/webhook-endpoints.module.js';
 
@@ -21,17 +25,21 @@ import { WebhookEndpointsModule } from './webhook-endpoints/webhook-endpoints.mo
 const features = [
   ApiTokensModule,
   AttentionModule,
+  ChargesModule,
   CustomersModule,
   ErrorsModule,
   EventsModule,
   HealthModule,
   PayModule,
+  PaymentIntentsModule,
   PaymentLinksModule,
   PaymentMethodsModule,
   PaymentProcessorsModule,
+  PaymentRoutesModule,
   PricesModule,
   ProductFamilyModule,
   ProductsModule,
+  RefundsModule,
   WebhookDeliveriesModule,
   WebhookEndpointsModule,
 ];

@@ -1,0 +1,84 @@
+import { Injectable } from '@nestjs/common';
+import { intentOf, intentParts } from '../../../../libs/db/payment.queries.js';
+import type { PaymentIntentRow } from '../../../../libs/db/schema/index.js';
+import type { Change } from '../../../../libs/domain/change/change.js';
+import type { AdvanceResult } from '../../../../libs/domain/payment/advance-result.js';
+import { catalogue, type ErrorCode } from '../../../../libs/errors/catalogue.js';
+import { DomainError, notFound } from '../../../../libs/errors/domain-error.js';
+import { advancePayment } from '../../../../libs/payments/advance-payment.js';
+import { paymentStart } from '../../../../libs/payments/payment-start.js';
+import { isTemporalOutage } from '../../../../libs/temporal/connection.js';
+import { settlePaymentByWorkflow, wakePaymentWorkflow } from '../../../../libs/temporal/payment.client.js';
+import { publicId } from '../../../../libs/views/ids.js';
+import { paymentIntentView, type PaymentIntentView } from '../../../../libs/views/payment-intent.view.js';
+import type { Caller } from '../kernel/callers.js';
+import { Infrastructure } from '../kernel/infrastructure.js';
+import { Payments } from '../kernel/payments.js';
+
+/** Moves a payment for a caller who waits, at most 10 s, and answers where it stands. */
+@Injectable()
+export class SettlementsService {
+  constructor(
+    private readonly infrastructure: Infrastructure,
+    private readonly payments: Payments,
+  ) {}
+
+  /** After the transaction that gave the payment something to do. Null: still under way. */
+  async settle(intent: PaymentIntentRow, change: Change): Promise<AdvanceResult | null> {
+    const { actor, requestId, idempotencyKey, clockTime } = change;
+    const request = { actor, requestId, idempotencyKey, clockTime };
+    if (intent.execution === 'inline') {
+      const result = await advancePayment(this.payments.deps, { intentId: intent.id, driver: 'api', origin: request });
+      if (result.state === 'final') return result;
+      if (result.status !== 'processing') return this.handOver(intent, result);
+    }
+    const start = await paymentStart(this.payments.deps, intent);
+    return settlePaymentByWorkflow(this.infrastructure.temporal.client, start, { updateId: change.commandId, request });
+  }
+
+  /** The intent as it stands now. @throws DomainError 404. */
+  async show(caller: Pick<Caller, 'accountId' | 'environment'>, intentId: string): Promise<PaymentIntentView> {
+    const row = await intentOf(this.infrastructure.db, caller.accountId, intentId);
+    if (!row) throw notFound('payment intent');
+    return this.view(row);
+  }
+
+  async view(row: PaymentIntentRow): Promise<PaymentIntentView> {
+    const parts = (await intentParts(this.infrastructure.db, [row.id])).get(row.id)!;
+    return paymentIntentView(row, parts, this.infrastructure.environment);
+  }
+
+  /**
+   * The answer to whoever asked for money: the intent, or 402 where it was refused. A payment still under way leaves the
+   * request's idempotency record open.
+   */
+  async answer(caller: Caller, intentId: string): Promise<PaymentIntentView> {
+    const row = await intentOf(this.infrastructure.db, caller.accountId, intentId);
+    if (!row) throw notFound('payment intent');
+    if (row.status === 'processing') caller.leaveOpen();
+    if (row.status === 'requires_payment_method' && row.declineCode) throw declined(row, this.infrastructure);
+    return this.view(row);
+  }
+
+  /** What waits for the customer, a capture or a lookup is the workflow's; while Temporal is away the sweeper starts it later. */
+  private async handOver(intent: PaymentIntentRow, result: AdvanceResult): Promise<AdvanceResult> {
+    try {
+      await wakePaymentWorkflow(this.infrastructure.temporal.client, await paymentStart(this.payments.deps, intent));
+    } catch (err) {
+      if (!isTemporalOutage(err)) throw err;
+      this.infrastructure.log.warn({ err, payment_intent_id: intent.id }, 'payment workflow starts later');
+    }
+    return result;
+  }
+}
+
+export function declined(row: PaymentIntentRow, { environment }: Pick<Infrastructure, 'environment'>): DomainError {
+  const code = (row.declineCode && row.declineCode in catalogue ? row.declineCode : 'generic_decline') as ErrorCode;
+  const none = code === 'no_processor_available';
+  return new DomainError(code, row.declineReason ?? undefined, {
+    extra: {
+      payment_intent_id: publicId('pi', environment, row.id),
+      ...(row.lastChargeId && !none ? { charge_id: publicId('ch', environment, row.lastChargeId) } : {}),
+    },
+  });
+}
