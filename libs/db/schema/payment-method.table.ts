@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { index, integer, jsonb, pgTable, text, unique, uuid } from 'drizzle-orm/pg-core';
 import { accountId, id, instant, object, stamps } from './columns.js';
 import type { Address } from './customer.table.js';
@@ -17,7 +18,7 @@ export const paymentMethods = pgTable(
     lastFour: text(),
     expMonth: integer(),
     expYear: integer(),
-    /** Keyed hash that tells the same card again without holding it. */
+    /** The processor's own mark of the card: equal for the same card. */
     fingerprint: text(),
     billingAddress: jsonb().$type<Address>(),
     displayName: text().notNull(),
@@ -27,7 +28,11 @@ export const paymentMethods = pgTable(
     shownAt: instant(),
     ...stamps(),
   },
-  (t) => [index('payment_methods_account').on(t.accountId, t.id), index('payment_methods_customer').on(t.customerId, t.id)],
+  (t) => [
+    index('payment_methods_account').on(t.accountId, t.id),
+    index('payment_methods_customer').on(t.customerId, t.id),
+    index('payment_methods_hidden').on(t.createdAt).where(sql`shown_at is null`),
+  ],
 );
 
 export const paymentMethodMappings = pgTable(
