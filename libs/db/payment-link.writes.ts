@@ -3,6 +3,7 @@ import type { Change } from '../domain/change/change.js';
 import { windowStart, type Limit } from '../domain/payment-link/attempt-limit.js';
 import { linkTotal } from '../domain/payment-link/payment-link.js';
 import { DomainError, invalidField, notFound } from '../errors/domain-error.js';
+import { publicId } from '../views/ids.js';
 import { paymentLinkView, type PaymentLinkView } from '../views/payment-link.view.js';
 import { raiseAttention } from './attention.writes.js';
 import type { Tx } from './client.js';
@@ -43,7 +44,7 @@ export interface NewPaymentLink {
 export async function createPaymentLink(tx: Tx, change: Change, { items, ...values }: NewPaymentLink): Promise<void> {
   await oncePerCommand(tx, change, { objectId: values.id, step: 'create' }, async () => {
     await checkReferences(tx, change.accountId, values);
-    const currency = await takePrices(tx, change.accountId, { items, customerId: values.customerId });
+    const currency = await takePrices(tx, change, { items, customerId: values.customerId });
     const at = new Date();
     const stamps = { createdAt: at, updatedAt: at };
     const [row] = await tx.insert(paymentLinks).values({ ...values, accountId: change.accountId, mode: 'payment', currency, ...stamps }).returning();
@@ -55,7 +56,9 @@ export async function createPaymentLink(tx: Tx, change: Change, { items, ...valu
 }
 
 /** Locks the prices, checks that they can be sold together, marks them as used; answers their currency. */
-async function takePrices(tx: Tx, accountId: string, { items, customerId }: { items: NewLinkItem[]; customerId: string | null }): Promise<string> {
+async function takePrices(tx: Tx, change: Change, { items, customerId }: { items: NewLinkItem[]; customerId: string | null }): Promise<string> {
+  const { accountId, environment } = change;
+  const customer = customerId && publicId('cus', environment, customerId);
   const ids = [...new Set(items.map((item) => item.priceId))];
   const rows = await tx
     .select({ price: prices, product: products })
@@ -74,7 +77,7 @@ async function takePrices(tx: Tx, accountId: string, { items, customerId }: { it
     if (!price.isActive || !product.isActive || product.deletedAt) throw invalidField(at, 'This price or its product is archived');
     if (price.currency !== rows[0]!.price.currency) throw invalidField(at, 'All prices of a link share one currency');
     const exclusive = price.listedExclusivelyForCustomers;
-    if (exclusive.length > 0 && !(customerId && exclusive.includes(customerId))) throw invalidField(at, 'This price is listed for other customers only');
+    if (exclusive.length > 0 && !(customer && exclusive.includes(customer))) throw invalidField(at, 'This price is listed for other customers only');
     return { quantity: item.quantity, unitAmountAtom: price.unitAmountAtom, divideBy: price.transformQuantityDivideBy };
   });
   const total = linkTotal(lines);

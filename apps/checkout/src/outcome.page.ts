@@ -12,13 +12,15 @@ interface Message {
   mark: 'good' | 'wait' | 'bad';
   title: string;
   body: Html;
+  /** Beside another main heading. */
+  second?: boolean;
 }
 
-function message({ mark, title, body }: Message): Html {
+function message({ mark, title, body, second }: Message): Html {
   const sign = { good: '✓', wait: '…', bad: '!' }[mark];
   return html`<section class="card outcome" aria-labelledby="outcome-title">
 <p class="sign ${mark}" aria-hidden="true">${sign}</p>
-<h1 id="outcome-title">${title}</h1>
+${second ? html`<h2 id="outcome-title">${title}</h2>` : html`<h1 id="outcome-title">${title}</h1>`}
 ${body}
 </section>`;
 }
@@ -99,7 +101,7 @@ export function renderInactivePage(model: Common & { accountName: string }): Pag
 /** Cards can be entered in the test environment only, until a processor's own card fields stand here. */
 export function renderNoCardsPage(model: Common & { offer: Offer }): Page {
   const body = html`<p>${model.offer.accountName} cannot take cards on this page yet. You have not been charged.</p>`;
-  const content = html`<div class="checkout">${orderSummary(model.offer)}${message({ mark: 'bad', title: 'Card payments are not set up', body })}</div>`;
+  const content = html`<div class="checkout">${orderSummary(model.offer)}${message({ mark: 'bad', title: 'Card payments are not set up', body, second: true })}</div>`;
   return renderPage({ ...model, title: 'Card payments are not set up', status: 503, content });
 }
 
@@ -114,10 +116,10 @@ export function renderTooManyPage(model: Common & { retryAfterSeconds: number; b
 }
 
 /** Something failed on our side; the same form may be sent again without danger. */
-export function renderTroublePage(model: Common & { backUrl: string | null; requestId: string }): Page {
+export function renderTroublePage(model: Common & { backUrl: string | null; requestId: string; status: 500 | 503 }): Page {
   const body = html`<p>Something failed on our side. If your payment had begun, it goes on and is made at most once.</p>
 ${model.backUrl && html`<p><a class="button" href="${model.backUrl}">See how it stands</a></p>`}
 <p class="quiet">Reference <code>${model.requestId}</code></p>`;
   const content = message({ mark: 'bad', title: 'Please try again in a moment', body });
-  return renderPage({ ...model, title: 'Temporarily unavailable', status: 503, content, headers: { 'retry-after': '5' } });
+  return renderPage({ ...model, title: 'Temporarily unavailable', content, headers: model.status === 503 ? { 'retry-after': '5' } : {} });
 }
