@@ -17,7 +17,9 @@ export interface PriceFields {
   transformQuantityDivideBy: number;
   isActive: boolean;
   isExclusive: boolean;
+  /** Public ids of prices or products. */
   canOnlyBePurchasedWith: string[];
+  /** UUIDs. */
   listedExclusivelyForCustomers: string[];
   contractAutoRenew: boolean | null;
   contractTermMultiple: number | null;
@@ -65,7 +67,7 @@ export function priceView(price: PriceFields, product: PriceProduct, environment
     is_licensed: price.usageType === 'licensed',
     can_only_be_purchased_with: price.canOnlyBePurchasedWith,
     optional_add_ons: [] as string[],
-    listed_exclusively_for_customers: price.listedExclusivelyForCustomers,
+    listed_exclusively_for_customers: price.listedExclusivelyForCustomers.map((id) => publicId('cus', environment, id)),
     contract_auto_renew: price.contractAutoRenew,
     contract_term_multiple: price.contractTermMultiple,
     invoice_settings: { default_net_d: price.defaultNetD },

@@ -19,9 +19,19 @@ export class ValidationPipe extends StandardSchemaValidationPipe {
   override async transform<T>(value: T, metadata: ArgumentMetadata): Promise<T> {
     if (!metadata.schema || metadata.type === 'custom') return value;
     const input = metadata.type === 'body' && value === undefined ? {} : value;
+    if (metadata.type !== 'body') refuseNul(input, places[metadata.type] ?? metadata.type);
     const result = await this.validate<T>(input, metadata.schema);
     if (!result.issues) return result.value;
     throw invalidRequest(fieldProblems(result.issues as readonly Issue[], input, places[metadata.type] ?? metadata.type));
+  }
+}
+
+/** Bodies are checked as they are read; what stands in the URL is checked here. */
+function refuseNul(input: unknown, place: string): void {
+  for (const [key, value] of Object.entries((input ?? {}) as Record<string, unknown>)) {
+    if ([key, value].flat().some((text) => typeof text === 'string' && text.includes('\0'))) {
+      throw invalidRequest([{ loc: [place, key.replaceAll('\0', '')], msg: 'Text with NUL', type: 'nul_character' }]);
+    }
   }
 }
 

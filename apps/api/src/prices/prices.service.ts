@@ -129,7 +129,8 @@ function columnsOf(caller: Caller, body: Written): Partial<PriceFields> {
     isActive: body.is_active,
     isExclusive: body.is_exclusive === null ? false : body.is_exclusive,
     canOnlyBePurchasedWith: companions(caller, body.can_only_be_purchased_with),
-    listedExclusivelyForCustomers: checked(body.listed_exclusively_for_customers, (id, at) => bodyId(`listed_exclusively_for_customers.${at}`, 'cus', id, caller)),
+    listedExclusivelyForCustomers: (body.listed_exclusively_for_customers === null ? [] : body.listed_exclusively_for_customers)
+      ?.map((id, at) => bodyId(`listed_exclusively_for_customers.${at}`, 'cus', id, caller)),
     customFields: body.custom_fields,
     metadata: body.meta,
   };
@@ -137,11 +138,7 @@ function columnsOf(caller: Caller, body: Written): Partial<PriceFields> {
 }
 
 function companions(caller: Caller, ids: string[] | null | undefined): string[] | undefined {
-  return checked(ids, (id, at) => bodyId(`can_only_be_purchased_with.${at}`, id.startsWith('product_') ? 'product' : 'price', id, caller));
-}
-
-function checked(ids: string[] | null | undefined, check: (id: string, at: number) => string): string[] | undefined {
-  ids?.forEach(check);
+  ids?.forEach((id, at) => bodyId(`can_only_be_purchased_with.${at}`, id.startsWith('product_') ? 'product' : 'price', id, caller));
   return ids === null ? [] : ids;
 }
 
