@@ -43,7 +43,7 @@ const general = {
   no_processor_available: entry(402, true, 'No processor available', 'No route leads to a connection that can take this payment.'),
   internal: entry(500, true, 'Internal error', 'Something failed on our side; the request id finds it in the log.'),
   processor_unavailable: entry(503, true, 'Processor unavailable', 'No connection gave a definite answer; nothing was created, retry.'),
-  service_unavailable: entry(503, true, 'Temporarily unavailable', 'Postgres or Temporal cannot be reached; nothing was lost, retry.'),
+  service_unavailable: entry(503, true, 'Temporarily unavailable', 'Something that this service depends on cannot be reached; nothing was lost, retry.'),
 } as const;
 
 function decline(title: string, explanation: string): CatalogueEntry {
