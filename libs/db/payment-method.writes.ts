@@ -6,6 +6,7 @@ import type { Db, Tx } from './client.js';
 import { oncePerCommand } from './command.writes.js';
 import { appendEvents, previousValues, type EventDraft } from './event.writes.js';
 import { newId } from './mint.js';
+import { announceDetached } from './payment-method-detached.writes.js';
 import { lockTestCards, mapToSimulators, type Credential } from './payment-method-mapping.writes.js';
 import { customerExists, mappingsOf, shownMethods, viewMethod } from './payment-method.queries.js';
 import { findProcessor } from './processor.queries.js';
@@ -91,12 +92,17 @@ async function attachLocked(tx: Tx, change: Change, { row, customerId }: { row: 
   return store(tx, change, { before: row, patch: { status: 'attached', customerId }, type: 'payment_method.attached' });
 }
 
-/** No later charge uses it; what runs goes on. @throws DomainError 404; 409 if it is detached already. */
+/**
+ * No later charge uses it; what runs goes on. Subscriptions that relied on it are told by event.
+ * @throws DomainError 404; 409 if it is detached already.
+ */
 export async function detachPaymentMethod(tx: Tx, change: Change, id: string): Promise<PaymentMethodView> {
   return oncePerCommand(tx, change, { objectId: id, step: 'detach' }, async () => {
     const row = await lockMethod(tx, change, id);
     if (row.status === 'detached') throw refusedMove(row, 'detached');
-    return store(tx, change, { before: row, patch: { status: 'detached' }, type: 'payment_method.detached' });
+    const view = await store(tx, change, { before: row, patch: { status: 'detached' }, type: 'payment_method.detached' });
+    await announceDetached(tx, change, row);
+    return view;
   });
 }
 
