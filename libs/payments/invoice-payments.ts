@@ -8,6 +8,7 @@ import { DomainError } from '../errors/domain-error.js';
 import { publicId } from '../views/ids.js';
 import { confirmIntent } from './confirm-intent.js';
 import { createIntent } from './create-intent.js';
+import { derivedId } from './derived-id.js';
 import { refundCharge } from './refund-charge.js';
 
 type Begin = Parameters<InvoicePayments['begin']>[2];
@@ -17,7 +18,7 @@ export const invoicePayments: InvoicePayments = {
   async begin(tx, change, wish) {
     const { invoice } = wish;
     const intent = invoice.paymentIntentId ? await lockIntent(tx, change.accountId, invoice.paymentIntentId) : null;
-    if (!intent || intent.status === 'canceled') return (await open(tx, change, wish)).id;
+    if (!intent || intent.status === 'canceled') return (await openInvoiceIntent(tx, change, { ...wish, present: isCustomerPresent(wish) })).id;
     if (intent.status === 'processing') return intent.id;
     const { paymentMethodId, now } = wish;
     await confirmIntent(tx, change, { intentId: intent.id, paymentMethodId, offSession: true, now });
@@ -33,12 +34,10 @@ export const invoicePayments: InvoicePayments = {
   },
 };
 
-/** The customer is present only for the first invoice of a subscription that starts at once without a trial. */
-function open(tx: Tx, change: Change, { invoice, subscription, paymentMethodId, now }: Begin): Promise<PaymentIntentRow> {
-  const first = invoice.billingReason === 'subscription_create';
-  const present = first && subscription.trialEnd === null && subscription.initialStart <= subscription.createdAt;
+/** The one intent of an invoice, asking for its money at once. */
+export function openInvoiceIntent(tx: Tx, change: Change, { invoice, subscription, paymentMethodId, now, present }: Begin & { present: boolean }): Promise<PaymentIntentRow> {
   return createIntent(tx, change, {
-    id: newId(),
+    id: derivedId('invoice', invoice.id, invoice.paymentIntentId ?? ''),
     customerId: subscription.customerId,
     amountAtom: invoice.dueAtom - invoice.paidAtom,
     currency: invoice.currency,
@@ -51,10 +50,15 @@ function open(tx: Tx, change: Change, { invoice, subscription, paymentMethodId, 
     customFields: subscription.customFields,
     invoiceId: invoice.id,
     subscriptionId: subscription.id,
-    subscriptionPayment: first ? 'first' : 'later',
+    subscriptionPayment: invoice.billingReason === 'subscription_create' ? 'first' : 'later',
     reference: referenceOf(change, subscription, invoice),
     now,
   });
+}
+
+/** The first invoice of a subscription that starts at once without a trial is paid by a customer who is present. */
+function isCustomerPresent({ invoice, subscription }: Begin): boolean {
+  return invoice.billingReason === 'subscription_create' && subscription.trialEnd === null && subscription.initialStart <= subscription.createdAt;
 }
 
 /** Business identity, so that a restored backup cannot charge a period twice. */

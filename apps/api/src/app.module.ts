@@ -6,6 +6,7 @@ import { CustomersModule } from './customers/customers.module.js';
 import { ErrorsModule } from './errors/errors.module.js';
 import { EventsModule } from './events/events.module.js';
 import { HealthModule } from './health/health.module.js';
+import { InvoicesModule } from './invoices/invoices.module.js';
 import type { Infrastructure } from './kernel/infrastructure.js';
 import { KernelModule } from './kernel/kernel.module.js';
 import { PayModule } from './pay/pay.module.js';
@@ -18,6 +19,7 @@ import { PricesModule } from './prices/prices.module.js';
 import { ProductFamilyModule } from './product-family/product-family.module.js';
 import { ProductsModule } from './products/products.module.js';
 import { RefundsModule } from './refunds/refunds.module.js';
+import { SubscriptionsModule } from './subscriptions/subscriptions.module.js';
 import { WebhookDeliveriesModule } from './webhook-deliveries/webhook-deliveries.module.js';
 import { WebhookEndpointsModule } from './webhook-endpoints/webhook-endpoints.module.js';
 
@@ -30,6 +32,7 @@ const features = [
   ErrorsModule,
   EventsModule,
   HealthModule,
+  InvoicesModule,
   PayModule,
   PaymentIntentsModule,
   PaymentLinksModule,
@@ -40,6 +43,7 @@ const features = [
   ProductFamilyModule,
   ProductsModule,
   RefundsModule,
+  SubscriptionsModule,
   WebhookDeliveriesModule,
   WebhookEndpointsModule,
 ];

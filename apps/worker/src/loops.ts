@@ -1,4 +1,5 @@
 import type { Composition } from './activities.js';
+import { startReconciler } from './loops/reconciler.loop.js';
 import { startSweeper } from './loops/sweeper.loop.js';
 import { startWaker } from './loops/waker.loop.js';
 
@@ -9,6 +10,7 @@ export function startLoops(composition: Composition): () => Promise<void> {
   if (config.queues.includes('webhooks')) {
     stops.push(startWaker({ db, databaseUrl: config.databaseUrl, client, environment: config.environment, log }));
   }
+  if (config.queues.includes('subscriptions')) stops.push(startReconciler(composition));
   stops.push(startSweeper(composition));
   return async () => {
     await Promise.all(stops.map((stop) => stop()));

@@ -67,6 +67,9 @@ export const subscriptions = pgTable(
   (t) => [
     index('subscriptions_account').on(t.accountId, t.id),
     index('subscriptions_customer').on(t.customerId, t.id),
+    index('subscriptions_money')
+      .on(t.id)
+      .where(sql`charging_invoice_id is not null or dunning is not null or resuming or billing_status in ('past_due', 'incomplete', 'unpaid')`),
     index('subscriptions_due').on(t.nextActionAt).where(sql`status <> 'cancelled'`),
     check('subscriptions_status', sql`status in ('trialing','active','paused','cancelled')`),
     check('subscriptions_billing_status', sql`(status = 'cancelled') = (billing_status is null)`),

@@ -90,7 +90,7 @@ function resumedPeriod(s: SubscriptionState, input: ResumeInput, at: Date): Bill
 }
 
 function planWithoutMethod(s: SubscriptionState, input: ResumeInput): Plan {
-  if (!input.automatic) throw new DomainError('payment_method_required_to_resume');
+  if (!input.automatic) throw new DomainError('payment_method_required_to_resume', undefined, { extra: { code: 'payment_method_required' } });
   const next: SubscriptionState = { ...s, resuming: true, resumesAt: null, chargeAt: null, chargedMethodId: null };
   return plan(moved(s, 'resume', next), ['resume_failed']);
 }

@@ -1,0 +1,131 @@
+import { z } from 'zod';
+import { billingReasons } from '../../../../libs/domain/invoice/invoice.draft.js';
+import { invoiceStatuses } from '../../../../libs/domain/invoice/invoice.machine.js';
+import { currency, idText, text } from '../kernel/fields.dto.js';
+import { cursorQuery, dateTimeFilter, integerFilter, listBody, searchFilter } from '../kernel/lists.dto.js';
+
+const later = z.null('Not supported yet').optional();
+const id = idText.nullable().optional();
+const statuses = z.enum(invoiceStatuses);
+
+export const payInvoiceBody = z.strictObject({
+  payment_method_id: id.describe('Default: the subscription\'s, else the customer\'s default'),
+  paid_out_of_band: z.boolean().default(false).describe('The money came by another way'),
+  comment: text(5000).nullable().optional(),
+  void_on_failure: z.literal(false, 'Not supported yet').default(false),
+});
+export type PayInvoiceBody = z.infer<typeof payInvoiceBody>;
+
+export const closeInvoiceBody = z.strictObject({ comment: text(5000).nullable().optional() });
+export type CloseInvoiceBody = z.infer<typeof closeInvoiceBody>;
+
+export const listInvoicesBody = listBody(['created_at', 'updated_at', 'period_start', 'period_end', 'total_amount_atom'] as const, {
+  billing_reason: z.enum(billingReasons).nullable().optional(),
+  collection_method: z.enum(['charge_automatically', 'send_invoice']).nullable().optional(),
+  coupon_id: later,
+  currency: currency.nullable().optional(),
+  customer_id: id,
+  subscription_id: id,
+  status: statuses.nullable().optional(),
+  period_start: dateTimeFilter.nullable().optional(),
+  period_end: dateTimeFilter.nullable().optional(),
+  total_amount_atom: integerFilter.nullable().optional(),
+  search: searchFilter.nullable().optional().describe('Over the description'),
+});
+export type ListInvoicesBody = z.infer<typeof listInvoicesBody>;
+
+export const invoicesQuery = cursorQuery({ customer_id: idText.optional(), subscription_id: idText.optional(), status: statuses.optional() });
+export type InvoicesQuery = z.infer<typeof invoicesQuery>;
+
+export const listInvoiceItemsBody = listBody(['created_at', 'updated_at'] as const, { invoice_id: id, customer_id: id, coupon_id: later });
+export type ListInvoiceItemsBody = z.infer<typeof listInvoiceItemsBody>;
+
+const shown = z.string().nullable();
+const time = z.iso.datetime();
+const record = z.record(z.string(), z.unknown()).nullable();
+const none = z.array(z.unknown());
+
+export const invoiceItemShape = z.object({
+  id: z.string(),
+  object: z.literal('invoice_item'),
+  account_id: z.string(),
+  customer_id: z.string(),
+  invoice_id: shown,
+  subscription_id: shown,
+  subscription_item_id: shown,
+  subscription_item_description: shown,
+  subscription_cancelled_at: time.nullable(),
+  price_id: z.string(),
+  product_id: z.string(),
+  price_type: z.string(),
+  name: z.string(),
+  description: shown,
+  quantity: z.int(),
+  amount_atom: z.int(),
+  amount_atom_considering_discount_applied: z.int(),
+  currency: z.string(),
+  discount_amount_atoms: none,
+  discounts: none,
+  proration: z.boolean(),
+  proration_details_debit_invoice_item: shown,
+  period_start: time,
+  period_end: time,
+  is_deleted: z.boolean(),
+  created_at: time,
+  updated_at: time,
+}).meta({ id: 'InvoiceItem' });
+
+export const invoiceShape = z.object({
+  id: z.string(),
+  object: z.literal('invoice'),
+  account_id: z.string(),
+  customer_id: z.string(),
+  subscription_id: shown,
+  invoice_number: z.int().describe('Without gaps per account; 0 until finalised'),
+  status: statuses,
+  billing_reason: z.enum(billingReasons),
+  collection_method: z.string(),
+  currency: z.string(),
+  total_amount_atom: z.int(),
+  total_excluding_taxes_amount_atom: z.int(),
+  tax_amount_atom: z.int(),
+  applied_balance_amount_atom: z.int(),
+  due_amount_atom: z.int(),
+  paid_amount_atom: z.int(),
+  remaining_amount_atom: z.int(),
+  refunded_amount_atom: z.int(),
+  provider_type_fee_amount_atom: z.int(),
+  period_start: time,
+  period_end: time,
+  due_date: time,
+  net_d: z.int().describe('-1: not given'),
+  finalized_at: time.nullable(),
+  paid_at: time.nullable(),
+  voided_at: time.nullable(),
+  paid_out_of_band: z.boolean(),
+  is_initial_invoice_for_trial_sub: z.boolean(),
+  latest_payment_intent_id: shown,
+  latest_payment_attempt_failure_message: shown,
+  default_payment_method_id: shown,
+  refund_ids: z.array(z.string()),
+  lines: z.array(invoiceItemShape),
+  discounts: none,
+  total_discount_amount_atoms: none,
+  credit_note_ids: z.array(z.string()),
+  pre_payment_credit_notes_amount: z.int(),
+  post_payment_credit_notes_amount: z.int(),
+  customer_tax_ids: none,
+  merchant_tax_ids: none,
+  tax_processor_updated_at: time.nullable(),
+  email_invoice_on_finalization: z.boolean(),
+  hosted_invoice_url: shown,
+  invoice_pdf_url: z.string(),
+  receipt_pdf_url: z.string(),
+  comments: z.array(z.object({ comment: z.string(), created_at: time, user_email: shown })),
+  description: shown,
+  custom_fields: record,
+  metadata: record,
+  is_deleted: z.boolean(),
+  created_at: time,
+  updated_at: time,
+}).meta({ id: 'Invoice' });

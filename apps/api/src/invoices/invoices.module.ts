@@ -1,0 +1,8 @@
+import { Module } from '@nestjs/common';
+import { PaymentIntentsModule } from '../payment-intents/payment-intents.module.js';
+import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
+import { InvoicesController } from './invoices.controller.js';
+import { InvoicesService } from './invoices.service.js';
+
+@Module({ imports: [PaymentIntentsModule, SubscriptionsModule], controllers: [InvoicesController], providers: [InvoicesService] })
+export class InvoicesModule {}

@@ -1,0 +1,134 @@
+import { Injectable } from '@nestjs/common';
+import { eq, type SQL } from 'drizzle-orm';
+import { transact } from '../../../../libs/db/change.js';
+import { findInvoice, findInvoiceItem, invoiceViews } from '../../../../libs/db/invoice.queries.js';
+import { equals, inRange, matching } from '../../../../libs/db/list.queries.js';
+import { invoiceItems, invoices, type InvoiceRow } from '../../../../libs/db/schema/index.js';
+import { assertAttached } from '../../../../libs/db/subscription-prices.queries.js';
+import { findSubscription } from '../../../../libs/db/subscription.queries.js';
+import { DomainError, notFound } from '../../../../libs/errors/domain-error.js';
+import { closeInvoiceByHand, payInvoice, payInvoiceOutOfBand } from '../../../../libs/payments/pay-invoice.js';
+import { invoiceItemView } from '../../../../libs/views/invoice.view.js';
+import type { Caller } from '../kernel/callers.js';
+import { bodyId, pathId } from '../kernel/ids.js';
+import { Infrastructure } from '../kernel/infrastructure.js';
+import { cursorPage, listPage } from '../kernel/lists.js';
+import { SettlementsService } from '../payment-intents/settlements.service.js';
+import { SubscriptionPreviewsService } from '../subscriptions/subscription-previews.service.js';
+import { SubscriptionsService } from '../subscriptions/subscriptions.service.js';
+import type { InvoicesQuery, ListInvoiceItemsBody, ListInvoicesBody, PayInvoiceBody } from './invoices.dto.js';
+
+@Injectable()
+export class InvoicesService {
+  constructor(
+    private readonly infrastructure: Infrastructure,
+    private readonly settlements: SettlementsService,
+    private readonly subscriptions: SubscriptionsService,
+    private readonly previews: SubscriptionPreviewsService,
+  ) {}
+
+  async get(caller: Caller, id: string) {
+    return this.show(await this.find(caller, id));
+  }
+
+  async list(caller: Caller, body: ListInvoicesBody) {
+    const page = await listPage(this.infrastructure.db, invoices, body, {
+      where: [
+        ...this.conditions(caller, body),
+        ...equals(invoices.billingReason, body.billing_reason),
+        ...equals(invoices.collectionMethod, body.collection_method),
+        ...equals(invoices.currency, body.currency),
+        ...inRange(invoices.periodStart, body.period_start),
+        ...inRange(invoices.periodEnd, body.period_end),
+        ...inRange(invoices.totalAtom, body.total_amount_atom),
+        ...matching(invoices.description, body.search),
+      ],
+      sorts: { period_start: invoices.periodStart, period_end: invoices.periodEnd, total_amount_atom: invoices.totalAtom },
+      view: (row) => row,
+    });
+    return { ...page, data: await invoiceViews(this.infrastructure.db, page.data, caller.environment) };
+  }
+
+  async browse(caller: Caller, query: InvoicesQuery) {
+    const page = await cursorPage(this.infrastructure.db, invoices, query, { where: this.conditions(caller, query), view: (row) => row });
+    return { ...page, data: await invoiceViews(this.infrastructure.db, page.data, caller.environment) };
+  }
+
+  /** What the end of the current trial or period will bill. @throws DomainError 409 where nothing follows. */
+  async previewNext(caller: Caller, subscription: string) {
+    const invoice = await this.previews.nextInvoice(await this.subscriptions.find(caller, subscription));
+    if (!invoice) throw new DomainError('conflict', 'No invoice follows: the subscription is paused, cancelled, or set to end or pause at its period\'s end.');
+    return invoice;
+  }
+
+  async pay(caller: Caller, id: string, body: PayInvoiceBody) {
+    const invoice = await this.find(caller, id);
+    const change = caller.change();
+    const now = new Date();
+    if (body.paid_out_of_band) {
+      await transact(this.infrastructure.db, change, (tx) => payInvoiceOutOfBand(tx, change, { invoiceId: invoice.id, now }));
+      await this.tellSubscription(caller, invoice);
+      return this.get(caller, id);
+    }
+    const paymentMethodId = body.payment_method_id ? bodyId('payment_method_id', 'pm', body.payment_method_id, caller) : null;
+    if (paymentMethodId) await assertAttached(this.infrastructure.db, caller.accountId, { paymentMethodId, customerId: invoice.customerId });
+    const intent = await transact(this.infrastructure.db, change, (tx) => payInvoice(tx, change, { invoiceId: invoice.id, paymentMethodId, now }));
+    await this.settlements.settle(intent, change);
+    await this.tellSubscription(caller, invoice);
+    await this.settlements.answer(caller, intent.id);
+    return this.get(caller, id);
+  }
+
+  async close(caller: Caller, id: string, as: 'void' | 'uncollectible') {
+    const invoice = await this.find(caller, id);
+    const change = caller.change();
+    await transact(this.infrastructure.db, change, (tx) => closeInvoiceByHand(tx, change, { invoiceId: invoice.id, as, now: new Date() }));
+    await this.tellSubscription(caller, invoice);
+    return this.get(caller, id);
+  }
+
+  async item(caller: Caller, id: string) {
+    const row = await findInvoiceItem(this.infrastructure.db, caller.accountId, pathId('ii', id, caller));
+    if (!row) throw notFound('invoice item');
+    return invoiceItemView(row, caller.environment);
+  }
+
+  async items(caller: Caller, body: ListInvoiceItemsBody) {
+    return listPage(this.infrastructure.db, invoiceItems, body, {
+      where: [
+        eq(invoiceItems.accountId, caller.accountId),
+        ...equals(invoiceItems.invoiceId, body.invoice_id ? bodyId('invoice_id', 'inv', body.invoice_id, caller) : undefined),
+        ...equals(invoiceItems.customerId, body.customer_id ? bodyId('customer_id', 'cus', body.customer_id, caller) : undefined),
+      ],
+      view: (row) => invoiceItemView(row, caller.environment),
+    });
+  }
+
+  private async find(caller: Caller, id: string): Promise<InvoiceRow> {
+    const row = await findInvoice(this.infrastructure.db, caller.accountId, pathId('inv', id, caller));
+    if (!row) throw notFound('invoice');
+    return row;
+  }
+
+  private async show(row: InvoiceRow) {
+    const [view] = await invoiceViews(this.infrastructure.db, [row], this.infrastructure.environment);
+    return view!;
+  }
+
+  /** The invoice is settled either way; a subscription that cannot be told now is told by the reconciler. */
+  private async tellSubscription(caller: Caller, invoice: InvoiceRow): Promise<void> {
+    const { db, log } = this.infrastructure;
+    const row = invoice.subscriptionId ? await findSubscription(db, caller.accountId, invoice.subscriptionId) : undefined;
+    if (!row) return;
+    await this.subscriptions.wake(caller, row).catch((err: unknown) => log.warn({ err, subscription_id: row.id }, 'subscription is told later'));
+  }
+
+  private conditions(caller: Caller, filter: Pick<ListInvoicesBody, 'customer_id' | 'subscription_id' | 'status'>): SQL[] {
+    return [
+      eq(invoices.accountId, caller.accountId),
+      ...equals(invoices.customerId, filter.customer_id ? bodyId('customer_id', 'cus', filter.customer_id, caller) : undefined),
+      ...equals(invoices.subscriptionId, filter.subscription_id ? bodyId('subscription_id', 'sub', filter.subscription_id, caller) : undefined),
+      ...equals(invoices.status, filter.status),
+    ];
+  }
+}

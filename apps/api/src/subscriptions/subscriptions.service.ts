@@ -1,0 +1,194 @@
+import { Injectable } from '@nestjs/common';
+import { chargesOfIntent } from '../../../../libs/db/payment.queries.js';
+import { findInvoice, invoiceViews } from '../../../../libs/db/invoice.queries.js';
+import { assertAttached, checkRoute, readRequest, resolveSubscription } from '../../../../libs/db/subscription-prices.queries.js';
+import { factsOfNew } from '../../../../libs/db/subscription.writes.js';
+import { findSubscription, subscriptionViews } from '../../../../libs/db/subscription.queries.js';
+import { findCommand } from '../../../../libs/db/command.writes.js';
+import type { SubscriptionRow } from '../../../../libs/db/schema/index.js';
+import { planCreate } from '../../../../libs/domain/subscription/create-subscription.js';
+import type { CommandOutcome, NewSubscriptionJson, SubscriptionCommand } from '../../../../libs/domain/subscription/subscription.command.js';
+import { mayMove, refusedMove, type Move } from '../../../../libs/domain/subscription/subscription.machine.js';
+import { DomainError, notFound } from '../../../../libs/errors/domain-error.js';
+import { commandSubscription, paymentWaitMs, startSubscription, wakeSubscriptionWorkflow, type SubscriptionStart } from '../../../../libs/temporal/subscription.client.js';
+import { publicId } from '../../../../libs/views/ids.js';
+import type { SubscriptionView } from '../../../../libs/views/subscription.view.js';
+import type { Caller } from '../kernel/callers.js';
+import { pathId } from '../kernel/ids.js';
+import { Infrastructure } from '../kernel/infrastructure.js';
+import { SubscriptionPreviewsService } from './subscription-previews.service.js';
+import { readCancel, readCreate, readUpdate } from './subscription-requests.js';
+import type {
+  CancelSubscriptionBody, CreateSubscriptionBody, PauseSubscriptionBody, ResumeSubscriptionBody, UpdateSubscriptionBody,
+} from './subscriptions.dto.js';
+
+/** Changes go to the subscription's workflow; previews show the same plan and write nothing. */
+@Injectable()
+export class SubscriptionsService {
+  constructor(
+    private readonly infrastructure: Infrastructure,
+    private readonly previews: SubscriptionPreviewsService,
+  ) {}
+
+  async create(caller: Caller, body: CreateSubscriptionBody) {
+    const request = readCreate(caller, body);
+    if (body.is_preview) return this.previews.create(caller, request);
+    await this.check(caller, request);
+    const start = this.startOf(caller, { id: request.id, customerId: request.customerId, status: 'trialing', name: 'new' });
+    const outcome = await startSubscription(this.infrastructure.temporal.client, start, {
+      change: caller.change(),
+      subscription: request,
+      waitMs: paymentWaitMs,
+    });
+    const row = await findSubscription(this.infrastructure.db, caller.accountId, request.id);
+    if (!row) throw new DomainError('service_unavailable', undefined, { retryAfterSeconds: 2 });
+    if (!outcome?.settled) caller.leaveOpen();
+    return { created: [await this.show(row)], ...(await this.firstPayment(caller, request.id)) };
+  }
+
+  async pause(caller: Caller, id: string, body: PauseSubscriptionBody) {
+    const row = await this.find(caller, id);
+    const command: SubscriptionCommand = {
+      type: 'pause',
+      cycles: body.number_of_billing_cycles_to_skip,
+      resumesAt: body.resumption_date === undefined ? undefined : (body.resumption_date?.toISOString() ?? null),
+    };
+    if (body.is_preview) return (await this.previews.command(row, command)).subscription;
+    await this.command(caller, row, command);
+    return this.reread(caller, row);
+  }
+
+  async resume(caller: Caller, id: string, body: ResumeSubscriptionBody) {
+    const row = await this.find(caller, id);
+    const command: SubscriptionCommand = { type: 'resume', proration: body.proration_behavior === 'none' ? 'none' : 'create_prorations' };
+    if (body.is_preview) {
+      const { subscription, invoice } = await this.previews.command(row, command);
+      return invoice ? { subscription, invoice } : { subscription };
+    }
+    const outcome = await this.command(caller, row, command);
+    const [invoice] = await this.invoiceOf(caller, outcome);
+    const subscription = await this.reread(caller, row);
+    return invoice ? { subscription, invoice } : { subscription };
+  }
+
+  async cancel(caller: Caller, id: string, body: CancelSubscriptionBody) {
+    const row = await this.find(caller, id);
+    const command = readCancel(body);
+    if (body.is_preview) {
+      const { subscription, plan } = await this.previews.command(row, command);
+      return { subscription, balance_credit_amount_atom: plan?.creditAtom ?? 0, refund_amount_atom: plan?.refund?.amountAtom ?? 0 };
+    }
+    const outcome = await this.command(caller, row, command);
+    return {
+      subscription: await this.reread(caller, row),
+      balance_credit_amount_atom: outcome?.creditAtom ?? 0,
+      refund_amount_atom: outcome?.refundAtom ?? 0,
+    };
+  }
+
+  async update(caller: Caller, id: string, body: UpdateSubscriptionBody) {
+    const row = await this.find(caller, id);
+    const command = readUpdate(caller, row, body);
+    const { db } = this.infrastructure;
+    if (command.paymentMethodId) await assertAttached(db, caller.accountId, { paymentMethodId: command.paymentMethodId, customerId: row.customerId });
+    if (command.paymentRouteId) await checkRoute(db, caller.accountId, command.paymentRouteId);
+    if (body.is_preview) {
+      const { subscription, invoice, after } = await this.previews.command(row, command);
+      const renewal = body.preview_renewal_invoices ? await this.previews.nextInvoice(after) : null;
+      return { subscriptions: [subscription], invoices: invoice ? [invoice] : [], renewal_invoices: renewal ? [renewal] : [] };
+    }
+    const outcome = await this.command(caller, row, command);
+    const after = await this.find(caller, id);
+    const renewal = body.preview_renewal_invoices ? await this.previews.nextInvoice(after) : null;
+    return {
+      subscriptions: [await this.show(after)],
+      invoices: await this.invoiceOf(caller, outcome),
+      renewal_invoices: renewal ? [renewal] : [],
+    };
+  }
+
+  async endTrial(caller: Caller, id: string) {
+    const row = await this.find(caller, id);
+    await this.command(caller, row, { type: 'endTrial' });
+    return this.reread(caller, row);
+  }
+
+  /** Lets the workflow look at its rows again, and answers what they say now. */
+  async refresh(caller: Caller, id: string) {
+    const row = await this.find(caller, id);
+    await this.wake(caller, row);
+    return this.reread(caller, row);
+  }
+
+  /** A cancelled one is awake only while a payment is awaited, and then its payment tells it. */
+  async wake(caller: Caller, row: SubscriptionRow): Promise<void> {
+    if (row.status === 'cancelled' && row.chargingInvoiceId === null) return;
+    await wakeSubscriptionWorkflow(this.infrastructure.temporal.client, this.startOf(caller, row));
+  }
+
+  async find(caller: Caller, id: string): Promise<SubscriptionRow> {
+    const row = await findSubscription(this.infrastructure.db, caller.accountId, pathId('sub', id, caller));
+    if (!row) throw notFound('subscription');
+    return row;
+  }
+
+  async show(row: SubscriptionRow): Promise<SubscriptionView> {
+    const [view] = await subscriptionViews(this.infrastructure.db, [row], this.infrastructure.environment);
+    return view!;
+  }
+
+  private async reread(caller: Caller, row: SubscriptionRow): Promise<SubscriptionView> {
+    return this.show((await findSubscription(this.infrastructure.db, caller.accountId, row.id))!);
+  }
+
+  /** What can be refused without a trace is refused before the workflow starts. */
+  private async check(caller: Caller, request: NewSubscriptionJson): Promise<void> {
+    const { db } = this.infrastructure;
+    const resolved = await resolveSubscription(db, caller.accountId, readRequest(request));
+    planCreate(resolved.input, await factsOfNew(db, resolved, { now: new Date(), jitterSeconds: 0 }));
+  }
+
+  private async command(caller: Caller, row: SubscriptionRow, command: SubscriptionCommand): Promise<CommandOutcome | null> {
+    const known = await findCommand<CommandOutcome>(this.infrastructure.db, caller.commandId, { objectId: row.id });
+    if (known !== undefined) return known;
+    if (row.status === 'cancelled') throw refusedMove(row, moveOf(command));
+    if (command.type === 'resume' && !mayMove(row, 'resume')) throw refusedMove(row, 'resume');
+    const args = { change: caller.change(), command, waitMs: paymentWaitMs };
+    const outcome = await commandSubscription(this.infrastructure.temporal.client, this.startOf(caller, row), args);
+    const done = outcome ?? (await findCommand<CommandOutcome>(this.infrastructure.db, caller.commandId, { objectId: row.id }));
+    if (!done) throw new DomainError('service_unavailable', undefined, { retryAfterSeconds: 2 });
+    if (!outcome?.settled) caller.leaveOpen();
+    return done;
+  }
+
+  private startOf(caller: Caller, row: Pick<SubscriptionRow, 'id' | 'customerId' | 'status' | 'name'>): SubscriptionStart {
+    const { environment } = this.infrastructure;
+    return {
+      subscriptionId: row.id,
+      accountId: caller.accountId,
+      subscription: publicId('sub', environment, row.id),
+      customer: publicId('cus', environment, row.customerId),
+      account: publicId('acct', environment, caller.accountId),
+      status: row.status,
+      summary: `Subscription ${row.name === 'new' ? publicId('sub', environment, row.id) : row.name}`.slice(0, 200),
+    };
+  }
+
+  private async invoiceOf(caller: Caller, outcome: CommandOutcome | null) {
+    const { db, environment } = this.infrastructure;
+    const row = outcome?.invoiceId ? await findInvoice(db, caller.accountId, outcome.invoiceId) : undefined;
+    return row ? invoiceViews(db, [row], environment) : [];
+  }
+
+  private async firstPayment(caller: Caller, subscriptionId: string) {
+    const { db, environment } = this.infrastructure;
+    const rows = await this.previews.invoicesOf(subscriptionId);
+    const charges = await Promise.all(rows.map((row) => (row.paymentIntentId ? chargesOfIntent(db, row.paymentIntentId) : [])));
+    const used = [...new Set(charges.flat().map((charge) => publicId('processor', environment, charge.processorId)))];
+    return { invoices: await invoiceViews(db, rows, caller.environment), processors_used: used };
+  }
+}
+
+function moveOf(command: SubscriptionCommand): Move {
+  return command.type === 'endTrial' ? 'end_trial' : command.type;
+}
