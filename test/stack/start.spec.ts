@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { startTimeOf } from '../../apps/cli/src/stack/process.js';
 import { cacheFolder, findTemporal } from '../../apps/cli/src/stack/temporal-binary.js';
 import { cliEntry, Installation } from '../support/installation.js';
-import { eventually } from '../support/stack.js';
+import { eventually, shared } from '../support/stack.js';
 
 const patience = 180_000;
 const installations: Installation[] = [];
@@ -123,7 +123,7 @@ describe('signalbox start', () => {
 
   it('stops everything when npm above it is gone without a word', async () => {
     const one = installation();
-    const run = one.run(['start', '--env', 'staging'], { belowShell: true, env: { npm_lifecycle_event: 'start' } });
+    const run = one.run(['start', '--env', 'staging'], { belowShell: true });
     const ready = await one.ready(run);
     const children = one.childPids();
     process.kill(run.pid, 'SIGKILL');
@@ -151,6 +151,12 @@ describe('signalbox start', () => {
     expect(existsSync(one.home.file('lock'))).toBe(false);
   }, patience);
 
+  it('refuses a port base that is none', async () => {
+    const run = installation().run(['start'], { env: { SIGNALBOX_PORT_BASE: '65530' } });
+    expect(await run.exit).toBe(1);
+    expect(run.output).toContain('SIGNALBOX_PORT_BASE is "65530"');
+  }, patience);
+
   it('tells which part did not start, and shows the end of its log', async () => {
     const one = installation();
     const run = one.run(['start', '--env', 'staging'], { env: { DATABASE_POOL_SIZE: 'many' } });
@@ -160,8 +166,18 @@ describe('signalbox start', () => {
     expect(one.childPids()).toEqual([]);
   }, patience);
 
+  it('uses a Postgres and a Temporal that are there already', async () => {
+    const one = installation();
+    const database = shared.databaseUrlStaging.replace(/signalbox_staging$/, 'elsewhere');
+    const env = { DATABASE_URL: database, TEMPORAL_ADDRESS: shared.temporalAddress, TEMPORAL_NAMESPACE: 'elsewhere' };
+    const ready = await one.ready(one.run(['start', '--env', 'staging'], { env }));
+    expect(ready.temporal).toEqual({ address: shared.temporalAddress, ui: null });
+    expect(one.home.children().map(({ name }) => name).sort()).toEqual(['api-staging', 'simulator', 'worker-staging']);
+    expect(await statusOf(ready.staging!.api, ready.staging!.token)).toBe(200);
+  }, patience);
+
   (isRoot ? it : it.skip)('keeps Postgres elsewhere as root where its account cannot enter, and finds it again', async () => {
-    const parent = mkdtempSync(join(tmpdir(), 'signalbox-cli-closed-'));
+    const parent = mkdtempSync(join(tmpdir(), 'signalbox-test-cli-'));
     chmodSync(parent, 0o700);
     const one = installation(parent);
     const before = await one.ready(one.run(['start', '--env', 'staging']));
@@ -173,7 +189,7 @@ describe('signalbox start', () => {
 
   (isRoot && nobody !== undefined && isReachable() ? it : it.skip)('runs as a person without rights', async () => {
     const user = { uid: Number(nobody![2]), gid: Number(nobody![3]) };
-    const parent = mkdtempSync(join(tmpdir(), 'signalbox-cli-'));
+    const parent = mkdtempSync(join(tmpdir(), 'signalbox-test-cli-'));
     await findTemporal(() => undefined);
     const cache = join(parent, 'cache');
     if (existsSync(cacheFolder())) cpSync(cacheFolder(), cache, { recursive: true });

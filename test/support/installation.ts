@@ -35,13 +35,14 @@ export class Installation {
   readonly home: Home;
   private readonly runs: CliRun[] = [];
 
-  constructor(path = mkdtempSync(join(tmpdir(), 'signalbox-cli-'))) {
+  constructor(path = mkdtempSync(join(tmpdir(), 'signalbox-test-cli-'))) {
     this.home = new Home(join(path, 'home'));
     mkdirSync(path, { recursive: true });
   }
 
   run(args: string[], { env = {}, user, belowShell = false }: RunOptions = {}): CliRun {
-    const inherited = { PATH: process.env.PATH, HOME: process.env.HOME, SIGNALBOX_CACHE: process.env.SIGNALBOX_CACHE };
+    const stopsWithTheTestRun = { npm_lifecycle_event: 'start' };
+    const inherited = { ...stopsWithTheTestRun, PATH: process.env.PATH, HOME: process.env.HOME, SIGNALBOX_CACHE: process.env.SIGNALBOX_CACHE };
     const options = { cwd: tmpdir(), env: { ...inherited, SIGNALBOX_HOME: this.home.path, ...env }, ...user };
     const command = [process.execPath, cliEntry, ...args];
     const child = belowShell

@@ -32,6 +32,14 @@ export interface PortChoice {
   release(): void;
 }
 
+/** `SIGNALBOX_PORT_BASE` as a number; null if it is not set. */
+export function portBase(text: string | undefined): number | null {
+  if (text === undefined || text === '') return null;
+  const base = Number(text);
+  if (Number.isInteger(base) && base >= 1 && base + portNames.length <= 65_536) return base;
+  throw new Error(`SIGNALBOX_PORT_BASE is "${text}": expected a number from 1 to ${65_536 - portNames.length}`);
+}
+
 /**
  * Ports for a start: the base's if one is set, else those of the last start, else from 4100; where one is taken, the next free one.
  * A reservation file per port keeps two starts at the same moment apart.

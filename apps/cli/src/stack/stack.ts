@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Child, type ChildSpec } from './child.js';
 import { Home, type Ready } from './home.js';
-import { choosePorts, type Ports } from './port.js';
+import { choosePorts, portBase, type Ports } from './port.js';
 import { createDatabase, databaseUrl, postgresChild } from './postgres.js';
 import { environmentNames, secretsOf, type EnvironmentName, type Secrets } from './secret.js';
 import { answersHttp, apiChild, apiUrl, isBuilt, simulatorChild, workerChild, type Surroundings } from './service.js';
@@ -129,7 +129,7 @@ class Starting {
 
   private async surroundings(): Promise<Surroundings> {
     const env = this.options.env ?? process.env;
-    const base = env.SIGNALBOX_PORT_BASE === undefined ? null : Number(env.SIGNALBOX_PORT_BASE);
+    const base = portBase(env.SIGNALBOX_PORT_BASE);
     const choice = await choosePorts(base, this.home.state().ports as Partial<Ports>);
     this.releasePorts = () => choice.release();
     for (const { name, wanted, port } of base === null ? [] : choice.moved) this.options.progress(`port ${wanted} is taken: ${name} is on ${port}`);

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { buildWorkflowBundle } from '../bundle.js';
@@ -8,6 +8,8 @@ import { isAlive } from './process.js';
 import { environmentNames, startStack, type EnvironmentName, type Stack } from './stack.js';
 
 const prefix = 'signalbox-test-';
+/** A spec that kills its own stack's root on purpose is not taken for a dead run. */
+const leftAloneMs = 10 * 60_000;
 
 export interface TestStackOptions {
   environments?: readonly EnvironmentName[];
@@ -54,10 +56,12 @@ export async function startTestStack(dist: string, options: TestStackOptions = {
 
 /** Ends and removes the stacks of test runs that were killed. */
 export async function sweepLeftovers(): Promise<void> {
-  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix))) {
-    const home = new Home(join(tmpdir(), name));
-    const owner = existsSync(home.file('state.json')) ? ownerOf(home.file('lock')) : null;
-    if (owner === null || isAlive(owner)) continue;
+  const folders = readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix)).map((entry) => join(tmpdir(), entry));
+  for (const folder of folders.flatMap((path) => [path, join(path, 'home')])) {
+    const home = new Home(folder);
+    const touched = statSync(home.file('state.json'), { throwIfNoEntry: false })?.mtimeMs;
+    const owner = touched === undefined ? null : ownerOf(home.file('lock'));
+    if (owner === null || isAlive(owner) || Date.now() - (touched ?? 0) < leftAloneMs) continue;
     await home.endSurvivors();
     discard(home);
   }
