@@ -10,8 +10,10 @@ import { testCardOf } from '../processors/simulator/test-card.js';
 import type { PaymentMethodView } from '../views/payment-method.view.js';
 import { publicId } from '../views/ids.js';
 import { openConnection, type OpenConnection } from './connection-cache.js';
+import { simulateOf } from './create-intent.js';
 import type { PaymentDeps } from './payment.deps.js';
-import { refusalOf, simulateOf, verifyMethod, type Verification } from './verify-method.js';
+import { requireKnownTrigger } from './simulate-trigger.js';
+import { refusalOf, verifyMethod, type Verification } from './verify-method.js';
 
 export type TokeniseDeps = Pick<PaymentDeps, 'db' | 'environment' | 'secrets' | 'processors'>;
 
@@ -38,6 +40,7 @@ export const defaultVerification = { amountAtom: 0, currency: 'usd' };
  */
 export async function tokenisePaymentMethod(deps: TokeniseDeps, change: Change, input: NewPaymentMethod): Promise<PaymentMethodView> {
   refuseForeignCard(deps, input);
+  requireKnownTrigger(deps.processors, input.customFields);
   const done = await findCommand<PaymentMethodView>(deps.db, change.commandId, { objectId: input.id, step: 'show' });
   if (done) return done;
   const connections = await candidatesFor(deps, change, input);

@@ -9,6 +9,7 @@ import { DomainError, invalidField } from '../errors/domain-error.js';
 import type { VerifyCall } from '../processors/port.js';
 import type { PaymentMethodView } from '../views/payment-method.view.js';
 import { openConnection, type OpenConnection } from './connection-cache.js';
+import { simulateOf } from './create-intent.js';
 import type { PaymentDeps } from './payment.deps.js';
 
 export type VerifyDeps = Pick<PaymentDeps, 'db' | 'environment' | 'secrets' | 'processors'>;
@@ -53,14 +54,6 @@ export function refusalOf(outcome: AttemptOutcome): DomainError | null {
     default:
       return null;
   }
-}
-
-/** `simulate` of the caller's free fields: an outcome's name, or one per connection; anything else says nothing. */
-export function simulateOf(customFields: Record<string, unknown> | null | undefined): VerifyCall['simulate'] {
-  const asked = customFields?.simulate;
-  if (typeof asked === 'string') return asked;
-  if (typeof asked !== 'object' || asked === null) return null;
-  return Object.fromEntries(Object.entries(asked).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }
 
 export interface AuthoriseAgain {

@@ -115,6 +115,7 @@ describe('payment methods', () => {
     ['a month that does not exist', card('4242424242424242', { exp_month: 13 }), ['body', 'card', 'exp_month']],
     ['a CVC that is none', card('4242424242424242', { cvc: '12a' }), ['body', 'card', 'cvc']],
     ['an unknown field', { ...goodCard, colour: 'red' }, ['body', 'colour']],
+    ['an outcome that does not exist', { ...goodCard, custom_fields: { simulate: 'maybe' } }, ['body', 'custom_fields', 'simulate']],
     ['a connection that does not exist', { processor_id: 'processor_stg_nope', token: 'y' }, ['body', 'processor_id']],
   ])('%s is 422 at its place', async (_what, body, loc) => {
     const refused = await account.operator.post('/payment-methods/', body);
