@@ -36,5 +36,7 @@ export function connect(url: string, options: DatabaseOptions = {}): Database {
     idle_in_transaction_session_timeout: 30_000,
   });
   pool.on('error', (error) => options.onError?.(error));
+  /** The pool listens to idle connections only: one that breaks between two statements of a transaction would end the process. */
+  pool.on('connect', (client) => client.on('error', (error) => options.onError?.(error)));
   return { db: drizzle(pool, { schema, casing: 'snake_case' }), pool, close: () => pool.end() };
 }
