@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Context } from '@temporalio/activity';
 import type { DrainInput, DrainOutcome, WebhookEndpointActivities } from '../libs/contracts/webhook-endpoint.contract.js';
 import { drainEndpoint, type DrainDeps } from './webhook-endpoint.drain.js';
@@ -11,6 +12,7 @@ const heartbeatMs = 3_000;
 
 /** One set per process: both queues' workers share it, and with it the count of running drains. */
 export function createWebhookEndpointActivities(deps: WebhookEndpointDeps): WebhookEndpointActivities {
+  setMaxListeners(0, deps.stopping);
   let running = 0;
   const mayLinger = (): boolean => running < deps.slots / 2;
 
