@@ -64,6 +64,18 @@ describe('payment methods', () => {
     expect(await processors()).toEqual([firstConnection]);
   });
 
+  it('and connections made at the same time never miss each other', async () => {
+    const { operator, admin } = await freshAccount();
+    await admin.post('/payment-processors/', { name: 'first', kind: 'simulator' });
+    const making = Array.from({ length: 12 }, async (_, index) => {
+      if (index % 4 === 1) await admin.post('/payment-processors/', { name: `beside ${index}`, kind: 'simulator' });
+      else await operator.post('/payment-methods/', goodCard);
+    });
+    await Promise.all(making);
+    const { data } = (await operator.post('/payment-methods/list')).body;
+    expect(data.map((method: { mappings: unknown[] }) => method.mappings.length)).toEqual(Array.from({ length: 9 }, () => 4));
+  });
+
   it.each([
     ['4000000000000002', 'do_not_honor'],
     ['4000000000009987', 'lost_card'],

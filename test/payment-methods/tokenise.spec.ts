@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { systemChange } from '../../libs/db/account.writes.js';
 import { transact } from '../../libs/db/change.js';
 import { connect, type Database } from '../../libs/db/client.js';
@@ -96,6 +97,18 @@ describe('a tokenisation that is interrupted', () => {
     expect(await state(id)).toEqual({ methods: 0, shown: 0, events: 0 });
     await tokenisePaymentMethod(deps, change, { id, source });
     expect(await state(id)).toEqual({ methods: 1, shown: 1, events: 1 });
+  });
+
+  it('never leaves a card number in a log, neither of a good card nor of one that was refused', async () => {
+    const foreign = '4111111111111111';
+    for (const number of [...testCards.map((known) => known.number), foreign]) {
+      await account.operator.post('/payment-methods/', { card: { number, exp_month: 12, exp_year: 2040, cvc: '987' } });
+      await account.operator.post('/payment-methods/', { card: { number, exp_month: 99, exp_year: 2040, cvc: '987' } });
+    }
+    const folder = join(shared.home, 'logs');
+    const logs = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name), 'utf8')));
+    expect(logs.some((text) => text.includes('/payment-methods'))).toBe(true);
+    expect([...testCards, { number: foreign }].filter(({ number }) => logs.some((text) => text.includes(number)))).toEqual([]);
   });
 
   it('never leaves a card number, expiry or CVC in the database or in the simulator\'s ledger', async () => {
