@@ -41,7 +41,8 @@ export function moneyBack(s: SubscriptionState, options: CancelOptions, { paid, 
   if (!current) return { creditAtom: 0, refund: null };
   if (options.fullRefund) {
     const amountAtom = current.paidAtom - current.refundedAtom;
-    return { creditAtom: 0, refund: amountAtom > 0 ? { invoiceId: current.id, amountAtom } : null };
+    // What was paid from the balance goes back there.
+    return { creditAtom: current.totalAtom - current.dueAtom, refund: amountAtom > 0 ? { invoiceId: current.id, amountAtom } : null };
   }
   if (!options.prorate) return { creditAtom: 0, refund: null };
   const whole = secondsBetween(current.periodStart, current.periodEnd);

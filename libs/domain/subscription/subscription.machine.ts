@@ -150,7 +150,7 @@ export function refusedMove(standing: Standing, move: Move, why?: string): Domai
   const list = allowed.length > 0 ? allowed.join(', ') : 'none';
   const reason = why ?? `A subscription that is ${describe(standing)} refuses ${move}.`;
   return new DomainError('invalid_state_transition', `${reason} Allowed now: ${list}.`, {
-    extra: { status: standing.status, billing_status: standing.billingStatus, allowed_moves: allowed },
+    extra: { subscription_status: standing.status, billing_status: standing.billingStatus, allowed_moves: allowed },
   });
 }
 
