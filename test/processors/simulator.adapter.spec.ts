@@ -5,6 +5,7 @@ import { createSimulatorAdapter } from '../../libs/processors/simulator/simulato
 import { isSimulatorOutcome, simulatorOutcomeNames, simulatorOutcomes } from '../../libs/processors/simulator/simulator-outcome.js';
 import { testCards } from '../../libs/processors/simulator/test-card.js';
 import { simulatorDeclines } from '../../libs/processors/simulator/simulator-decline.js';
+import { eventually } from '../support/stack.js';
 import { chargeOf, connectionWith, ledgerOf, runSimulator } from './running-simulator.js';
 
 type Running = Awaited<ReturnType<typeof runSimulator>>;
@@ -93,10 +94,11 @@ describe('simulator adapter', () => {
     expect((await sim.adapter.lookup(impatient, { operation: 'authorize', ...call })).found).toBe('absent');
     const patient = { ...impatient, deadlines: { connectMs: 1_000, totalMs: 7_000 } };
     expect((await sim.adapter.authorize(patient, call)).outcomeClass).toBe('unknown');
-    const deadline = Date.now() + 7_000;
-    let found = await sim.adapter.lookup(patient, { operation: 'authorize', ...call });
-    while (found.found === 'absent' && Date.now() < deadline) found = await sim.adapter.lookup(patient, { operation: 'authorize', ...call });
-    expect(found).toMatchObject({ found: 'yes', outcome: { outcomeClass: 'approved' } });
+    const found = await eventually(async () => {
+      const answer = await sim.adapter.lookup(patient, { operation: 'authorize', ...call });
+      return answer.found === 'yes' && answer;
+    }, { intervalMs: 200 });
+    expect(found).toMatchObject({ outcome: { outcomeClass: 'approved' } });
     expect((await sim.adapter.authorize(patient, call)).outcomeClass).toBe('approved');
     expect((await ledgerOf(sim.url, call.reference)).payments).toHaveLength(1);
   }, 20_000);
@@ -162,12 +164,11 @@ describe('simulator adapter', () => {
   ])('%s settles: a later lookup says %s', async (simulate, outcomeClass) => {
     const call = chargeOf(method, { simulate });
     await sim.adapter.authorize(connection, call);
-    const deadline = Date.now() + 3_000;
-    let answer = await sim.adapter.lookup(connection, { operation: 'authorize', ...call });
-    while (answer.found === 'yes' && answer.outcome.outcomeClass === 'pending' && Date.now() < deadline) {
-      answer = await sim.adapter.lookup(connection, { operation: 'authorize', ...call });
-    }
-    expect(answer).toMatchObject({ found: 'yes', outcome: { outcomeClass } });
+    const settled = await eventually(async () => {
+      const answer = await sim.adapter.lookup(connection, { operation: 'authorize', ...call });
+      return answer.found === 'yes' && answer.outcome.outcomeClass !== 'pending' && answer;
+    });
+    expect(settled).toMatchObject({ outcome: { outcomeClass } });
   });
 
   it.each([
