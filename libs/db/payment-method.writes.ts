@@ -194,5 +194,5 @@ const moves: Record<PaymentMethodRow['status'], string> = {
 
 function refusedMove(row: PaymentMethodRow, wanted: string): DomainError {
   const message = `A payment method that is ${row.status} cannot become ${wanted}; allowed: ${moves[row.status]}.`;
-  return new DomainError('invalid_state_transition', message, { extra: { status: row.status } });
+  return new DomainError('invalid_state_transition', message, { extra: { payment_method_status: row.status } });
 }

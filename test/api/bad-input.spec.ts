@@ -11,9 +11,9 @@ beforeAll(async () => {
 });
 
 const anyId = () => publicId(idKinds[0], 'staging', randomUUID().replace(/^(.{14})4/, '$17'));
-const badPaths = ['x', '%00', '%F0%9F%92%A9', '..%2F..%2Fetc', "'%20or%201=1", 'cus_stg_', 'cus_stg_zzzzzzzzzzzzzzzzzzzzzzzzzz', '-1', '9'.repeat(40), 'a'.repeat(499)];
+const badPaths = ['x', '%00', '%F0%9F%92%A9', '..%2F..%2Fetc', "'%20or%201=1", 'cus_stg_zzzzzzzzzzzzzzzzzzzzzzzzzz', 'a'.repeat(499)];
 const badValues: unknown[] = [
-  null, true, 0, -1, 1.5, 1e308, 2 ** 53, '', 'x', ' ', '\u{1f4a9}', "'; drop table customers; --", '%s%n', '9'.repeat(30), 'x'.repeat(20_000),
+  null, true, 0, -1, 1.5, 1e308, 2 ** 53, '', 'x', ' ', '\u{1f4a9}', "'; drop table customers; --", '%s%n', '9'.repeat(30),
   '2030-02-30T00:00:00Z', '+275760-09-13T00:00:00Z', '0000-01-01T00:00:00Z', [], [null], [[]], {}, { a: { b: {} } }, 'cus_stg_01h455vb4pex5vsknk084sn02q',
 ];
 const badQueries = ['', '%00', 'x', '-1', '1e9', '%F0%9F%92%A9', '9'.repeat(40), "'"];
@@ -44,7 +44,7 @@ function bodiesOf(schema: Schema): unknown[] {
   for (const [key, inner] of Object.entries(schema.properties ?? {})) {
     for (const bad of badValues) bodies.push({ ...base, [key]: bad });
     for (const deep of Object.keys(inner.properties ?? inner.items?.properties ?? {})) {
-      for (const bad of badValues.slice(0, 12)) bodies.push({ ...base, [key]: inner.items ? [{ [deep]: bad }] : { [deep]: bad } });
+      for (const bad of badValues.slice(0, 6)) bodies.push({ ...base, [key]: inner.items ? [{ [deep]: bad }] : { [deep]: bad } });
     }
   }
   return bodies;

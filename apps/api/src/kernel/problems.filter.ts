@@ -37,15 +37,16 @@ export function renderProblem(error: DomainError, request: { id: string }, publi
   const retryAfter = retryAfterSeconds ?? (http === 503 || http === 429 ? 1 : undefined);
   if (retryAfter !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfter)));
   if (http === 401) headers['www-authenticate'] = error.code === 'token_missing' ? 'Bearer' : 'Bearer error="invalid_token"';
+  const code = typeof extra?.['code'] === 'string' ? extra['code'] : error.code;
   const body = JSON.stringify({
-    type: `${publicUrl}/errors/${error.code}`,
+    ...extra,
+    type: `${publicUrl}/errors/${code}`,
     title,
     status: http,
     detail: error.message === title ? explanation : error.message,
-    code: error.code,
+    code,
     request_id: request.id,
     ...(errors ? { errors } : http === 422 ? { errors: [] } : {}),
-    ...extra,
   });
   return { status: http, headers, body };
 }
