@@ -16,6 +16,7 @@ import type { CardFormInput, PayerInput } from '../../../../libs/domain/payment-
 import { DomainError } from '../../../../libs/errors/domain-error.js';
 import { confirmIntent } from '../../../../libs/payments/confirm-intent.js';
 import { createIntent } from '../../../../libs/payments/create-intent.js';
+import { lookAgain } from '../../../../libs/payments/look-again.js';
 import { tokenisePaymentMethod } from '../../../../libs/payments/tokenise.js';
 import { isTemporalOutage } from '../../../../libs/temporal/connection.js';
 import { publicId } from '../../../../libs/views/ids.js';
@@ -141,6 +142,13 @@ export class LinkPaymentsService {
     return { kind: 'declined', code };
   }
 
+  /** The visitor is back from a challenge: asks the processor now and waits for what it says. */
+  async comeBack(intent: PaymentIntentRow, requestId: string): Promise<void> {
+    const change: Change = { ...this.changeFor(intent.accountId, requestId), commandId: newId() };
+    const waiting = await transact(this.infrastructure.db, change, (tx) => lookAgain(tx, change, intent.id));
+    if (waiting) await this.run(waiting, change);
+  }
+
   private async begin(payment: LinkPayment, change: Change): Promise<AttemptStart | { kind: 'paused' }> {
     const { db, config } = this.infrastructure;
     const { link, card, formId, tryNumber } = payment;
@@ -218,15 +226,11 @@ export class LinkPaymentsService {
   }
 
   private changeOf({ link, formId, tryNumber, requestId }: LinkPayment): Change {
-    return {
-      accountId: link.accountId,
-      environment: this.infrastructure.environment,
-      actor: 'system',
-      requestId,
-      idempotencyKey: null,
-      commandId: derivedId('payment link try', formId, String(tryNumber)),
-      clockTime: null,
-    };
+    return { ...this.changeFor(link.accountId, requestId), commandId: derivedId('payment link try', formId, String(tryNumber)) };
+  }
+
+  private changeFor(accountId: string, requestId: string): Omit<Change, 'commandId'> {
+    return { accountId, environment: this.infrastructure.environment, actor: 'system', requestId, idempotencyKey: null, clockTime: null };
   }
 }
 

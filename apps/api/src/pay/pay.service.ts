@@ -124,6 +124,7 @@ export class PayService {
     const cookie = visit.cookies.get(cookieName({ id: intent.paymentLinkId }));
     const form = readForm(intent.paymentLinkId, cookie, { key: this.key, now: new Date() });
     if (form?.id === intent.id) {
+      await this.linkPayments.comeBack(intent, visit.requestId);
       const link = await findPaymentLink(db, intent.accountId, intent.paymentLinkId);
       if (link) return { redirect: `${this.path(openLinkToken(this.infrastructure.secrets, link), form)}?returned=1` };
     }
