@@ -177,7 +177,7 @@ function challengeMove(held: HeldPayment, charge: ChargeRow, { outcome, set, ste
   };
 }
 
-/** Less was approved than asked: cancelled at the processor before anything else happens. */
+/** Less was approved than asked: cancelled at the processor, or refunded where it was captured, before anything else happens. */
 function partialMove(held: HeldPayment, charge: ChargeRow, outcome: PaymentOutcome): Move {
   const set: Partial<ChargeRow> = {
     ...told(charge, outcome),
@@ -189,7 +189,11 @@ function partialMove(held: HeldPayment, charge: ChargeRow, outcome: PaymentOutco
   return {
     step: `attempt:${charge.attemptNumber}:partial`,
     charge: { id: charge.id, set },
-    newOperation: newOperation(held, after, { type: 'void', purpose: 'partial', amountAtom: outcome.approvedAmountAtom ?? charge.amountAtom }),
+    newOperation: newOperation(held, after, {
+      type: outcome.capturedAmountAtom ? 'refund' : 'void',
+      purpose: 'partial',
+      amountAtom: outcome.capturedAmountAtom || (outcome.approvedAmountAtom ?? charge.amountAtom),
+    }),
     events: { charge: 'charge.pending' },
   };
 }

@@ -23,7 +23,7 @@ export function operationOutcomeMove(held: HeldPayment, performed: Performed, en
   switch (outcome.outcomeClass) {
     case 'approved':
       if (operation.type === 'capture') return captured(held, performed);
-      if (operation.type === 'refund') return refunded(held, performed);
+      if (operation.refundId) return refunded(held, performed);
       return voided(held, performed, environment);
     case 'pending':
     case 'unknown':
@@ -164,11 +164,11 @@ function refused(held: HeldPayment, { operation, charge, outcome }: Performed): 
     charge: { id: charge.id, set: {} },
     events: {},
   };
-  if (operation.type === 'refund') {
+  if (operation.refundId) {
     return {
       ...move,
       charge: { id: charge.id, set: { refundedAtom: charge.refundedAtom - operation.amountAtom } },
-      refund: { id: operation.refundId!, set: { status: 'failed', attemptErrorMessage: message } },
+      refund: { id: operation.refundId, set: { status: 'failed', attemptErrorMessage: message } },
       attention: operation.purpose === 'late' ? lateAttention(message) : undefined,
       events: { refund: 'refund.updated', charge: 'charge.updated' },
     };
