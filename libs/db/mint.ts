@@ -7,10 +7,24 @@ export function newId(): string {
 }
 
 /** The same UUID for the same parts, for commands and rows that a second run must find again. */
-export function derivedId(...parts: string[]): string {
-  const hash = createHash('sha256').update(JSON.stringify(parts)).digest();
-  hash[6] = (hash[6]! & 0x0f) | 0x80;
-  hash[8] = (hash[8]! & 0x3f) | 0x80;
-  const hex = hash.toString('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
+export function derivedId(...parts: (string | number)[]): string {
+  return formatted(hashOf(parts), 0x80);
+}
+
+/** Like `derivedId`, but a UUIDv7 of the same moment as `uuid`: for objects whose public id must keep its place in time. */
+export function siblingId(uuid: string, ...parts: (string | number)[]): string {
+  const bytes = hashOf([uuid, ...parts]);
+  Buffer.from(uuid.replaceAll('-', '').slice(0, 12), 'hex').copy(bytes);
+  return formatted(bytes, 0x70);
+}
+
+function hashOf(parts: (string | number)[]): Buffer {
+  return createHash('sha256').update(JSON.stringify(parts)).digest().subarray(0, 16);
+}
+
+function formatted(bytes: Buffer, version: number): string {
+  bytes[6] = (bytes[6]! & 0x0f) | version;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  const hex = bytes.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }

@@ -2,6 +2,7 @@ import { raiseAttention, settleAttention } from '../db/attention.writes.js';
 import { transact } from '../db/change.js';
 import type { Tx } from '../db/client.js';
 import { appendEvents, previousValues, type EventDraft } from '../db/event.writes.js';
+import { mayCollect } from '../db/invoice.queries.js';
 import { settleInvoice } from '../db/invoice.writes.js';
 import {
   insertCharge,
@@ -21,13 +22,16 @@ import type { Environment } from '../domain/environment.js';
 import { chargeView } from '../views/charge.view.js';
 import { paymentIntentView } from '../views/payment-intent.view.js';
 import { refundView } from '../views/refund.view.js';
-import { derivedId } from './derived-id.js';
+import { derivedId } from '../db/mint.js';
 import { partsOf, stepOf, type HeldPayment } from './held-payment.js';
 import type { Move } from './move.js';
 import type { PaymentDeps } from './payment.deps.js';
 
 /** The lease is somebody else's: nothing was written. */
 export class LeaseLost extends Error {}
+
+/** The subscription behind the payment was cancelled or paused meanwhile: no attempt begins, and nothing was written. */
+export class CollectionStopped extends Error {}
 
 export interface CommitOptions {
   /** Limit of the call that follows, for a move that begins an attempt. */
@@ -76,6 +80,7 @@ interface Writing {
 }
 
 async function writeRows(tx: Tx, { held, after, move, at, callLimitMs }: Writing): Promise<void> {
+  if (move.newCharge && !(await mayBegin(tx, after))) throw new CollectionStopped();
   if (move.newCharge) await insertCharge(tx, after.charges.at(-1)!, callLimitMs);
   if (move.charge) {
     const row = after.charges.find((charge) => charge.id === move.charge!.id)!;
@@ -96,6 +101,10 @@ async function writeRows(tx: Tx, { held, after, move, at, callLimitMs }: Writing
   const line = { accountId: held.intent.accountId, kind: 'pi', objectId: held.intent.id };
   if (move.attention) await raiseAttention(tx, { ...line, ...move.attention }, at);
   if (move.solved) await settleAttention(tx, { type: 'payment_exception', objectId: line.objectId, resolution: move.solved }, at);
+}
+
+async function mayBegin(tx: Tx, { intent: { invoiceId, subscriptionId } }: HeldPayment): Promise<boolean> {
+  return !invoiceId || !subscriptionId || mayCollect(tx, { invoiceId, subscriptionId });
 }
 
 async function tellInvoice(tx: Tx, change: Change, { after, move, at }: Pick<Writing, 'after' | 'move' | 'at'>): Promise<void> {

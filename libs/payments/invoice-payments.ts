@@ -1,5 +1,5 @@
 import type { Tx } from '../db/client.js';
-import { newId } from '../db/mint.js';
+import { newId, siblingId } from '../db/mint.js';
 import { lockIntent } from '../db/payment.writes.js';
 import type { InvoiceRow, PaymentIntentRow, SubscriptionRow } from '../db/schema/index.js';
 import type { InvoicePayments } from '../db/subscription.writes.js';
@@ -8,7 +8,6 @@ import { DomainError } from '../errors/domain-error.js';
 import { publicId } from '../views/ids.js';
 import { confirmIntent } from './confirm-intent.js';
 import { createIntent } from './create-intent.js';
-import { derivedId } from './derived-id.js';
 import { refundCharge } from './refund-charge.js';
 
 type Begin = Parameters<InvoicePayments['begin']>[2];
@@ -37,7 +36,7 @@ export const invoicePayments: InvoicePayments = {
 /** The one intent of an invoice, asking for its money at once. */
 export function openInvoiceIntent(tx: Tx, change: Change, { invoice, subscription, paymentMethodId, now, present }: Begin & { present: boolean }): Promise<PaymentIntentRow> {
   return createIntent(tx, change, {
-    id: derivedId('invoice', invoice.id, invoice.paymentIntentId ?? ''),
+    id: siblingId(invoice.id, 'payment', invoice.paymentIntentId ?? ''),
     customerId: subscription.customerId,
     amountAtom: invoice.dueAtom - invoice.paidAtom,
     currency: invoice.currency,

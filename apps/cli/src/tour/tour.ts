@@ -138,9 +138,11 @@ async function subscriptions(traveller: Traveller, { customer, method, route }: 
   traveller.note('One with a trial, and one whose first payment is declined:');
   const trial = await traveller.call('POST', '/subscriptions/', { body: { ...body, trial_period_days: 14 }, expect: [200, 201] });
   traveller.check(trial.created[0].status === 'trialing', 'a trial of 14 days is trialing');
+  const other = await traveller.call('POST', '/customers/', { body: { email: `charles.${Date.now()}@example.com` }, expect: 201 });
   const weak = await traveller.call('POST', '/payment-methods/', { body: { card: declinedLaterCard }, expect: 201 });
-  await traveller.call('POST', `/payment-methods/${weak.id}/attach`, { body: { customer_id: customer.id }, expect: 200 });
-  const declined = await traveller.call('POST', '/subscriptions/', { body: { ...body, payment_method_id: weak.id }, expect: [200, 201] });
+  await traveller.call('POST', `/payment-methods/${weak.id}/attach`, { body: { customer_id: other.id }, expect: 200 });
+  const wish = { ...body, customer_id: other.id, payment_method_id: weak.id };
+  const declined = await traveller.call('POST', '/subscriptions/', { body: wish, expect: [200, 201] });
   traveller.check(declined.created[0].billing_status === 'incomplete', 'a decline leaves it incomplete, with nothing lost');
 }
 
