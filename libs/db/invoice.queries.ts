@@ -5,7 +5,7 @@ import type { InvoiceFacts, PaymentStanding } from '../domain/subscription/plan.
 import type { Environment } from '../domain/environment.js';
 import { invoiceView, type InvoiceView } from '../views/invoice.view.js';
 import type { Db, Tx } from './client.js';
-import { charges, invoiceItems, invoices, paymentIntents, refunds, type InvoiceItemRow, type InvoiceRow } from './schema/index.js';
+import { charges, invoiceItems, invoices, paymentIntents, refunds, subscriptions, type InvoiceItemRow, type InvoiceRow } from './schema/index.js';
 
 export async function findInvoice(db: Db | Tx, accountId: string, id: string): Promise<InvoiceRow | undefined> {
   const [row] = await db
@@ -105,4 +105,19 @@ export function owedFirst(facts: InvoiceFacts[]): InvoiceFacts[] {
 /** The newest invoices of a subscription. */
 export async function latestInvoices(db: Db, subscriptionId: string, limit: number): Promise<InvoiceRow[]> {
   return db.select().from(invoices).where(eq(invoices.subscriptionId, subscriptionId)).orderBy(desc(invoices.id)).limit(limit);
+}
+
+/**
+ * Whether an attempt for the invoice may still begin. Not where its subscription was cancelled or paused while this payment
+ * was under way; a payment that a person asks for afterwards may. Holds the subscription's row until the transaction ends, so
+ * that a cancel commits before this or after it.
+ */
+export async function mayCollect(tx: Tx, { invoiceId, subscriptionId }: { invoiceId: string; subscriptionId: string }): Promise<boolean> {
+  const [row] = await tx
+    .select({ status: subscriptions.status, resuming: subscriptions.resuming, charging: subscriptions.chargingInvoiceId })
+    .from(subscriptions)
+    .where(eq(subscriptions.id, subscriptionId))
+    .for('share');
+  const stopped = row?.status === 'cancelled' || (row?.status === 'paused' && !row.resuming);
+  return !stopped || row.charging !== invoiceId;
 }
