@@ -1,0 +1,114 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { bundleWorkflowCode, Worker } from '@temporalio/worker';
+import { cardOf, openShop, pay, settled, type Shop } from './payments/shop.js';
+import { shared } from './support/stack.js';
+
+/** Histories that were recorded once and must replay for as long as such workflows may run. */
+const recorded = resolve('test/histories');
+/** `SIGNALBOX_RECORD=1` records one history per case that is not recorded yet. */
+const recording = process.env.SIGNALBOX_RECORD === '1';
+
+type WorkflowBundle = { codePath: string } | { code: string };
+
+let shop: Shop;
+let connection: Connection;
+let client: Client;
+let workflowBundle: WorkflowBundle;
+
+beforeAll(async () => {
+  shop = await openShop();
+  connection = await Connection.connect({ address: shared.temporalAddress });
+  client = new Client({ connection, namespace: shared.namespaceStaging });
+  const dist = resolve(process.env.SIGNALBOX_DIST ?? 'dist');
+  const codePath = join(dist, 'workflow-bundles', 'workflows.js');
+  workflowBundle = existsSync(codePath) ? { codePath } : await bundleWorkflowCode({ workflowsPath: join(dist, 'workflows', 'index.js') });
+}, 60_000);
+afterAll(() => connection?.close());
+
+interface Replayed {
+  workflowId: string;
+  error?: unknown;
+}
+
+async function replay(histories: { workflowId: string; history: unknown }[]): Promise<Replayed[]> {
+  const results: Replayed[] = [];
+  for await (const result of Worker.runReplayHistories({ workflowBundle, replayName: 'replay' }, histories as never)) {
+    results.push({ workflowId: result.workflowId, error: result.error });
+  }
+  return results;
+}
+
+async function historyOf(workflowId: string): Promise<unknown> {
+  return client.workflow.getHandle(workflowId).fetchHistory();
+}
+
+function record(name: string, history: unknown): void {
+  const file = join(recorded, `${name}.json`);
+  if (!recording || existsSync(file)) return;
+  mkdirSync(recorded, { recursive: true });
+  writeFileSync(file, `${JSON.stringify(historyToJSON(history as never), null, 1)}\n`);
+}
+
+describe('workflows replay', () => {
+  it('every payment of this spec, in all its courses', async () => {
+    const cases = {
+      'payment-approved': () => pay(shop),
+      'payment-refused': () => pay(shop, { simulate: 'do_not_honor' }),
+      'payment-fallback': () => pay(shop, { simulate: { [shop.a]: 'processing_error' } }),
+      'payment-unknown': () => pay(shop, { simulate: { [shop.a]: 'error_after_charge' } }),
+      'payment-captured': async () => {
+        const { body } = await pay(shop, { extra: { capture_method: 'manual' } });
+        return shop.admin.post(`/payment-intents/${body.id}/capture`);
+      },
+      'payment-challenge-cancelled': async () => {
+        const { body } = await pay(shop, { method: await cardOf(shop, '4000002760003184') });
+        return shop.admin.post(`/payment-intents/${body.id}/cancel`);
+      },
+    };
+    const histories: { workflowId: string; history: unknown }[] = [];
+    for (const [name, run] of Object.entries(cases)) {
+      const { body } = await run();
+      const id = (body.payment_intent_id ?? body.id) as string;
+      await settled(shop, id, 'succeeded', 'requires_payment_method', 'canceled');
+      const workflowId = `payment/${id}`;
+      await client.workflow.getHandle(workflowId).result();
+      const history = await historyOf(workflowId);
+      record(name, history);
+      histories.push({ workflowId, history });
+    }
+    expect((await replay(histories)).filter((result) => result.error)).toEqual([]);
+  }, 60_000);
+
+  it('an approved payment takes one workflow task', async () => {
+    const { body } = await pay(shop);
+    await client.workflow.getHandle(`payment/${body.id}`).result();
+    const { events } = (await historyOf(`payment/${body.id}`)) as { events: { workflowTaskCompletedEventAttributes?: unknown }[] };
+    expect(events.filter((event) => event.workflowTaskCompletedEventAttributes)).toHaveLength(1);
+  }, 30_000);
+
+  it('every workflow that other specs have run on this stack', async () => {
+    const histories: { workflowId: string; history: unknown }[] = [];
+    const kinds = new Map<string, number>();
+    for await (const execution of client.workflow.list()) {
+      const seen = kinds.get(execution.type) ?? 0;
+      if (seen >= 200) continue;
+      kinds.set(execution.type, seen + 1);
+      histories.push({ workflowId: execution.workflowId, history: await client.workflow.getHandle(execution.workflowId, execution.runId).fetchHistory() });
+    }
+    expect(histories.length).toBeGreaterThan(0);
+    expect((await replay(histories)).filter((result) => result.error)).toEqual([]);
+  }, 180_000);
+
+  it('recorded histories of every kind of workflow', async () => {
+    const files = existsSync(recorded) ? readdirSync(recorded).filter((name) => name.endsWith('.json')) : [];
+    const histories = files.map((name) => ({
+      workflowId: name,
+      history: historyFromJSON(JSON.parse(readFileSync(join(recorded, name), 'utf8'))),
+    }));
+    expect(files.length).toBeGreaterThan(0);
+    expect((await replay(histories)).filter((result) => result.error)).toEqual([]);
+  }, 60_000);
+});
