@@ -17,7 +17,8 @@ async function main([command = 'start', ...rest]) {
   if (Number(process.versions.node.split('.')[0]) < 20) throw new SetupFailed(`Node 20 or newer is needed, this is ${process.version}`);
   await prepare();
   if (command === 'build') return;
-  if (command === 'test') return runTests(rest);
+  if (command === 'test') return hand('apps/cli/src/test-run.js', [root, ...rest]);
+  if (command === 'bench') return hand('test/bench/main.js', rest);
   const { run } = await import(pathToFileURL(join(dist, 'apps/cli/src/main.js')).href);
   await run(command === 'cli' ? rest : [command, ...rest]);
 }
@@ -155,8 +156,8 @@ function isSettingUp(pid) {
   }
 }
 
-async function runTests(args) {
-  const { status } = spawnSync(process.execPath, [join(dist, 'apps/cli/src/test-run.js'), root, ...args], { cwd: root, stdio: 'inherit' });
+function hand(program, args) {
+  const { status } = spawnSync(process.execPath, [join(dist, program), ...args], { cwd: root, stdio: 'inherit' });
   process.exitCode = status ?? 1;
 }
 
