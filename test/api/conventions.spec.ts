@@ -111,6 +111,13 @@ describe('bodies', () => {
     expect((await post(raw)).status).toBe(422);
   });
 
+  it('names every field that is sent to a route without a body', async () => {
+    const { id } = (await account.admin.post(place, token)).body;
+    const answer = await account.admin.delete(`${place}${id}`, { force: true });
+    expect([answer.status, answer.body.errors]).toEqual([422, [{ loc: ['body', 'force'], msg: 'Unknown field', type: 'extra_forbidden' }]]);
+    expect((await account.admin.delete(`${place}${id}`, {})).status).toBe(204);
+  });
+
   it('reads a body of exactly 1 MiB and refuses one byte more', async () => {
     const filled = (size: number) => {
       const start = '{"name":"a","role":"READ_ONLY"';

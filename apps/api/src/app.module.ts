@@ -1,4 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { AccountsModule } from './accounts/accounts.module.js';
 import { ApiTokensModule } from './api-tokens/api-tokens.module.js';
 import { AttentionModule } from './attention/attention.module.js';
 import { ChargesModule } from './charges/charges.module.js';
@@ -25,6 +26,7 @@ import { WebhookEndpointsModule } from './webhook-endpoints/webhook-endpoints.mo
 
 /** Every resource of the interface, one module each. */
 const features = [
+  AccountsModule,
   ApiTokensModule,
   AttentionModule,
   ChargesModule,

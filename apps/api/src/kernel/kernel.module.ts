@@ -1,5 +1,6 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import { BodiesGuard } from './bodies.guard.js';
 import { CallersService } from './callers.service.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 import { Infrastructure } from './infrastructure.js';
@@ -18,6 +19,7 @@ export class KernelModule {
         CallersService,
         Payments,
         { provide: APP_GUARD, useClass: RolesGuard },
+        { provide: APP_GUARD, useClass: BodiesGuard },
         { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
         { provide: APP_PIPE, useClass: ValidationPipe },
       ],
