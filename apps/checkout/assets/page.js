@@ -6,7 +6,8 @@ function enhance(form) {
   const number = form.elements.namedItem('number');
   const expiry = form.elements.namedItem('expiry');
   const button = form.querySelector('button');
-  const label = button.textContent;
+  const label = button.querySelector('span');
+  const words = label.textContent;
   let sent = false;
 
   number.addEventListener('input', () => reformat(number, groupNumber));
@@ -28,13 +29,13 @@ function enhance(form) {
     }
     sent = true;
     button.setAttribute('aria-disabled', 'true');
-    button.textContent = button.dataset.busy;
+    label.textContent = label.dataset.busy;
   });
 
   addEventListener('pageshow', () => {
     sent = false;
     button.removeAttribute('aria-disabled');
-    button.textContent = label;
+    label.textContent = words;
   });
 }
 

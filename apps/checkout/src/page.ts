@@ -39,7 +39,7 @@ ${refresh && html`<meta http-equiv="refresh" content="${refresh.seconds}${refres
 <script src="${base}/assets/${assets.script.name}" defer></script>
 </head>
 <body>
-${frame.testMode && html`<p class="test-mode"><strong>Test mode.</strong> No real money moves. Use a test card.</p>`}
+${frame.testMode && html`<p class="test-mode"><strong>Test mode.</strong> No real money moves. Use a test card: <span>4242 4242 4242 4242</span></p>`}
 <main>
 ${frame.content}
 </main>

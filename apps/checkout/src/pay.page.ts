@@ -64,16 +64,18 @@ const fields: Record<PayField, Field> = {
     empty: 'Enter your card number.', wrong: 'This card number is not valid. Check it for a typing mistake.',
   },
   expiry: {
-    name: 'expiry', label: 'Expiry date', type: 'text', autocomplete: 'cc-exp', inputmode: 'numeric', longest: 12, hint: 'Month and year, for example 04/30',
+    name: 'expiry', label: 'Expiry date', type: 'text', autocomplete: 'cc-exp', inputmode: 'numeric', longest: 12, hint: 'Month / year',
     empty: 'Enter the expiry date.', wrong: 'Enter the expiry date as month and year, for example 04/30.',
   },
   cvc: {
-    name: 'cvc', label: 'Security code', type: 'text', autocomplete: 'cc-csc', inputmode: 'numeric', longest: 8, hint: '3 digits on the back; Amex: 4 on the front',
+    name: 'cvc', label: 'Security code', type: 'text', autocomplete: 'cc-csc', inputmode: 'numeric', longest: 8, hint: '3 or 4 digits',
     empty: 'Enter the security code.', wrong: 'The security code has 3 digits, or 4 on American Express cards.',
   },
 };
 
 const order: readonly PayField[] = ['email', 'name', 'number', 'expiry', 'cvc'];
+
+const lock = html`<svg class="lock" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" focusable="false"><path fill="currentColor" d="M4.5 7V5a3.5 3.5 0 0 1 7 0v2h.5a1 1 0 0 1 1 1v5.5a1 1 0 0 1-1 1H4a1 1 0 0 1-1-1V8a1 1 0 0 1 1-1zm1.75 0h3.5V5a1.75 1.75 0 0 0-3.5 0z"/></svg>`;
 
 /** The form of a payment link. */
 export function renderPayPage(model: PayPageModel): Page {
@@ -103,7 +105,7 @@ ${field('expiry', messages.expiry)}
 ${field('cvc', messages.cvc)}
 </div>
 </fieldset>
-<button type="submit" data-busy="Paying ${total} …">Pay ${total}</button>
+<button type="submit">${lock}<span data-busy="Paying ${total} …">Pay ${total}</span></button>
 <p class="fine">You pay ${total} to ${offer.accountName}, once. Your card details go to the payment provider and are never stored here.</p>
 </form>
 </section>
@@ -152,7 +154,7 @@ function field(name: PayField, message: string | undefined, value = ''): Html {
   return html`<div class="field">
 <label for="${name}">${label}</label>
 ${hint && html`<p class="hint" id="${name}-hint">${hint}</p>`}
-<p class="error" id="${name}-error">${message}</p>
 <input id="${name}" name="${name}" type="${type}" inputmode="${inputmode}" autocomplete="${autocomplete}" maxlength="${longest}" value="${value}" required aria-required="true" aria-describedby="${described}" data-empty="${empty}" data-wrong="${wrong}"${message !== undefined && html` aria-invalid="true"`}${name !== 'email' && name !== 'name' && html` spellcheck="false" autocorrect="off"`}>
+<p class="error" id="${name}-error">${message}</p>
 </div>`;
 }
