@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join, resolve } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import { bundleWorkflowCode, Worker } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { cardOf, openShop, pay, settled, type Shop } from './payments/shop.js';
 import { shared } from './support/stack.js';
 
@@ -19,6 +19,7 @@ let client: Client;
 let workflowBundle: WorkflowBundle;
 
 beforeAll(async () => {
+  Runtime.install({ logger: new DefaultLogger('WARN') });
   shop = await openShop();
   connection = await Connection.connect({ address: shared.temporalAddress });
   client = new Client({ connection, namespace: shared.namespaceStaging });
@@ -49,7 +50,7 @@ function record(name: string, history: unknown): void {
   const file = join(recorded, `${name}.json`);
   if (!recording || existsSync(file)) return;
   mkdirSync(recorded, { recursive: true });
-  writeFileSync(file, `${JSON.stringify(historyToJSON(history as never), null, 1)}\n`);
+  writeFileSync(file, `${historyToJSON(history as never)}\n`);
 }
 
 describe('workflows replay', () => {

@@ -50,7 +50,7 @@ export function chargeView(row: ChargeFields, processorKind: string | null, envi
     attempt_number: row.attemptNumber,
     payment_intent_id: publicId('pi', environment, row.paymentIntentId),
     payment_intent_mapping_id: null,
-    customer_id: row.customerId ? publicId('cus', environment, row.customerId) : null,
+    customer_id: row.customerId ? publicId('cus', environment, row.customerId) : '',
     invoice_id: row.invoiceId ? publicId('inv', environment, row.invoiceId) : null,
     subscription_ids: row.subscriptionId ? [publicId('sub', environment, row.subscriptionId)] : [],
     payment_method_id: publicId('pm', environment, row.paymentMethodId),

@@ -59,7 +59,7 @@ export function paymentIntentView(row: PaymentIntentFields, parts: PaymentIntent
     status: row.status,
     capture_method: row.captureMethod,
     off_session: row.initiator === 'merchant',
-    customer_id: id('cus', row.customerId),
+    customer_id: id('cus', row.customerId) ?? '',
     payment_method_id: id('pm', row.paymentMethodId),
     payment_route_id: id('route', row.paymentRouteId),
     invoice: null,
