@@ -25,7 +25,14 @@ export async function serveMetrics(registry: Registry, address: { host: string; 
     server.once('error', reject);
     server.listen(address.port, address.host, resolve);
   });
-  return { port: portOf(server), close: () => new Promise((resolve) => server.close(() => resolve())) };
+  return { port: portOf(server), close: () => stop(server) };
+}
+
+function stop(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
 }
 
 function portOf(server: Server): number {

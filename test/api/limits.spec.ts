@@ -34,10 +34,12 @@ describe('rate limit', () => {
 describe('a stopping API', () => {
   it('answers what it has begun and leaves', async () => {
     const fresh = await freshAccount({ environment: 'staging', apiUrl: stack.api.url, databaseUrl: stack.databaseUrl, tokenKey: stack.tokenKey });
-    const begun = Array.from({ length: 8 }, () => fresh.admin.post('/customers/', { email: 'late@example.com' }));
+    const begun = Array.from({ length: 18 }, () => fresh.admin.post('/customers/', { email: 'late@example.com' }));
+    await Promise.race(begun);
     const [answers] = await Promise.all([Promise.allSettled(begun), stack.api.stop()]);
     const answered = answers.filter((answer) => answer.status === 'fulfilled').map(({ value }) => value.status);
-    expect(answered.every((status) => status === 201)).toBe(true);
+    expect(answered.length).toBeGreaterThan(0);
+    expect(answered.filter((status) => status !== 201)).toEqual([]);
     await expect(fetch(`${stack.api.url}/healthz`)).rejects.toThrow();
     await stack.api.restart();
     expect((await fresh.admin.post('/customers/list')).body.total_objects).toBeGreaterThanOrEqual(answered.length);

@@ -20,13 +20,18 @@ log.info({ url: config.publicUrl, host: config.apiHost, port, docs: `${config.pu
 
 let stopping = false;
 
-/** Takes no new connection, answers what it has begun, leaves. A second signal, or the end of the grace time, leaves at once. */
+/**
+ * Takes no new connection, answers what it has begun, leaves. Connections that callers keep alive are closed as soon as they
+ * are idle. A second signal, or the end of the grace time, leaves at once.
+ */
 async function stop(signal: string): Promise<void> {
   if (stopping) process.exit(1);
   stopping = true;
   log.info({ signal }, 'stopping');
   setTimeout(() => process.exit(1), config.shutdownGraceSeconds * 1000 + 1000).unref();
+  const idle = setInterval(() => app.getHttpServer().closeIdleConnections(), 50);
   await app.close();
+  clearInterval(idle);
   await Promise.allSettled([metrics.close(), wakes.close(), infrastructure.close()]);
   log.info('stopped');
   process.exit(0);
