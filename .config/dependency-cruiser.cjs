@@ -47,7 +47,7 @@ module.exports = {
     mayImport('libs/views', libs('domain', 'errors')),
     neverReaches('libs/views', 'io', io),
     neverReaches('libs/views', 'database', database),
-    mayImport('libs/contracts', libs('domain')),
+    mayImport('libs/contracts', libs('domain', 'errors')),
     neverReaches('libs/contracts', 'zod', zod),
     neverReaches('libs/contracts', 'database', database),
     mayImport('libs/db', libs('domain', 'errors', 'views')),
