@@ -66,6 +66,7 @@ class Drain {
   private readonly abortPosts = new AbortController();
   private readonly startedAt = performance.now();
   private recorder: Recorder | null = null;
+  private ahead: Promise<DueDelivery[] | null> | null = null;
   private endpoint!: DrainedEndpoint;
   private receiver!: Receiver;
 
@@ -88,16 +89,19 @@ class Drain {
       this.request.cancelled.removeEventListener('abort', abort);
       this.deps.stopping.removeEventListener('abort', stopSoon);
       this.abortPosts.abort();
-      await Promise.allSettled(this.underWay);
+      await Promise.allSettled([...this.underWay, this.ahead]);
     }
     return this.finish();
   }
 
-  /** Pages of due rows into a window of posts, until there is a reason to stop. */
+  /** Pages of due rows into a window of posts, until there is a reason to stop. A full page is posted while the next is read. */
   private async pump(): Promise<void> {
     let idleSince: number | null = null;
-    while (this.takesRows() && (await this.refresh())) {
-      const page = await this.nextPage();
+    while (this.takesRows()) {
+      const page = await (this.ahead ?? this.fetch());
+      this.ahead = null;
+      if (!page) return;
+      if (page.length === pageSize) this.fetchAhead();
       for (const delivery of page) {
         await this.waitForSlot();
         if (!this.takesRows() || this.wrongQueue()) break;
@@ -145,6 +149,19 @@ class Drain {
     return true;
   }
 
+  private fetchAhead(): void {
+    this.ahead = this.fetch();
+    this.ahead.catch(() => undefined);
+  }
+
+  /** The next page, held from now on; null if the endpoint takes no deliveries now. */
+  private async fetch(): Promise<DueDelivery[] | null> {
+    if (!(await this.refresh())) return null;
+    const page = await this.nextPage();
+    for (const delivery of page) this.held.add(delivery.id);
+    return page;
+  }
+
   private async nextPage(): Promise<DueDelivery[]> {
     const { db } = this.deps;
     if (!this.request.failing) return dueDeliveries(db, this.endpoint.id, { limit: pageSize, except: [...this.held] });
@@ -172,7 +189,6 @@ class Drain {
   }
 
   private begin(delivery: DueDelivery): void {
-    this.held.add(delivery.id);
     const post = this.post(delivery).finally(() => this.underWay.delete(post));
     this.underWay.add(post);
   }

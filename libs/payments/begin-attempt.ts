@@ -10,7 +10,7 @@ import type { RouteDocument } from '../domain/route/route.document.js';
 import type { AuthorizeCall } from '../processors/port.js';
 import { publicId } from '../views/ids.js';
 import { refusal, type StoredDecision } from './charge-outcome.js';
-import { commitMove } from './commit-move.js';
+import { CollectionStopped, commitMove } from './commit-move.js';
 import type { OpenConnection } from './connection-cache.js';
 import type { HeldPayment } from './held-payment.js';
 import type { PaymentDeps } from './payment.deps.js';
@@ -37,7 +37,11 @@ export async function beginAttempt(deps: PaymentDeps, held: HeldPayment): Promis
     held,
     { step: `attempt:${charge.attemptNumber}`, newCharge: { ...charge, requestSealed: sealed }, events: { charge: 'charge.created' } },
     { callLimitMs: target.deadlines.connectMs + target.deadlines.totalMs, processorKind: target.kind },
-  );
+  ).catch((error: unknown) => {
+    if (error instanceof CollectionStopped) return null;
+    throw error;
+  });
+  if (!begun) return noCandidate(deps, held, { last, decision });
   return sendCharge(deps, begun, { charge: begun.charges.at(-1)!, connection: target, call, again: false });
 }
 
