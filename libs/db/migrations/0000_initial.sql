@@ -215,6 +215,8 @@ CREATE TABLE "charge_operations" (
 	"payment_intent_id" uuid NOT NULL,
 	"charge_id" uuid NOT NULL,
 	"type" text NOT NULL,
+	"purpose" text NOT NULL,
+	"processor_operation_id" text,
 	"amount_atom" bigint NOT NULL,
 	"status" text NOT NULL,
 	"refund_id" uuid,
@@ -265,6 +267,8 @@ CREATE TABLE "charges" (
 	"request_sealed" text,
 	"lookups" integer DEFAULT 0 NOT NULL,
 	"next_lookup_at" timestamp (3) with time zone,
+	"sending_closed_at" timestamp (3) with time zone,
+	"absent_at" timestamp (3) with time zone,
 	"decision" jsonb NOT NULL,
 	"redirect_url" text,
 	"custom_fields" jsonb,
@@ -306,6 +310,7 @@ CREATE TABLE "payment_intents" (
 	"last_charge_id" uuid,
 	"attempts" integer DEFAULT 0 NOT NULL,
 	"confirmation" integer DEFAULT 0 NOT NULL,
+	"decision" jsonb,
 	"execution" text DEFAULT 'workflow' NOT NULL,
 	"driver" text NOT NULL,
 	"lease_owner" text,
@@ -325,12 +330,15 @@ CREATE TABLE "payment_intents" (
 --> statement-breakpoint
 CREATE TABLE "payment_link_attempts" (
 	"id" uuid PRIMARY KEY NOT NULL,
+	"account_id" uuid NOT NULL,
 	"payment_link_id" uuid NOT NULL,
 	"address_hash" text NOT NULL,
-	"method_hash" text,
+	"method_hash" text NOT NULL,
 	"outcome" text NOT NULL,
-	"payment_intent_id" uuid,
-	"created_at" timestamp (3) with time zone NOT NULL
+	"payment_intent_id" uuid NOT NULL,
+	"try_number" integer NOT NULL,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	CONSTRAINT "payment_link_attempts_try" UNIQUE("payment_intent_id","try_number")
 );
 --> statement-breakpoint
 CREATE TABLE "payment_link_items" (
@@ -350,6 +358,7 @@ CREATE TABLE "payment_links" (
 	"mode" text NOT NULL,
 	"active" boolean DEFAULT true NOT NULL,
 	"inactive_reason" text,
+	"declines_since" timestamp (3) with time zone,
 	"token_hash" text NOT NULL,
 	"token_sealed" text NOT NULL,
 	"currency" text,
@@ -584,6 +593,12 @@ CREATE TABLE "subscriptions" (
 	"resumes_at" timestamp (3) with time zone,
 	"kept_time" jsonb,
 	"dunning" jsonb,
+	"dunning_end" text DEFAULT 'cancel' NOT NULL,
+	"charge_at" timestamp (3) with time zone,
+	"charging_invoice_id" uuid,
+	"charged_method_id" uuid,
+	"resuming" boolean DEFAULT false NOT NULL,
+	"cancel_options" jsonb,
 	"total_billing_cycles" integer,
 	"completed_cycles" integer DEFAULT 0 NOT NULL,
 	"last_charge_at" timestamp (3) with time zone,
@@ -648,6 +663,7 @@ CREATE TABLE "webhook_endpoints" (
 	"drain_epoch" integer DEFAULT 0 NOT NULL,
 	"drain_until" timestamp (6) with time zone,
 	"wake_sent_at" timestamp (6) with time zone,
+	"dispatcher_open" boolean DEFAULT false NOT NULL,
 	"consecutive_failures" integer DEFAULT 0 NOT NULL,
 	"failing_since" timestamp (3) with time zone,
 	"deleted_at" timestamp (3) with time zone,
@@ -713,11 +729,12 @@ CREATE UNIQUE INDEX "payment_intents_invoice" ON "payment_intents" USING btree (
 CREATE UNIQUE INDEX "payment_intents_reference" ON "payment_intents" USING btree ("account_id","reference");--> statement-breakpoint
 CREATE INDEX "payment_link_attempts_link" ON "payment_link_attempts" USING btree ("payment_link_id","created_at");--> statement-breakpoint
 CREATE INDEX "payment_link_attempts_address" ON "payment_link_attempts" USING btree ("address_hash","created_at");--> statement-breakpoint
-CREATE INDEX "payment_link_attempts_method" ON "payment_link_attempts" USING btree ("method_hash","created_at");--> statement-breakpoint
+CREATE INDEX "payment_link_attempts_method" ON "payment_link_attempts" USING btree ("account_id","method_hash","created_at");--> statement-breakpoint
 CREATE INDEX "payment_link_items_link" ON "payment_link_items" USING btree ("payment_link_id","id");--> statement-breakpoint
 CREATE INDEX "payment_links_account" ON "payment_links" USING btree ("account_id","id");--> statement-breakpoint
 CREATE INDEX "payment_methods_account" ON "payment_methods" USING btree ("account_id","id");--> statement-breakpoint
 CREATE INDEX "payment_methods_customer" ON "payment_methods" USING btree ("customer_id","id");--> statement-breakpoint
+CREATE INDEX "payment_methods_hidden" ON "payment_methods" USING btree ("created_at") WHERE shown_at is null;--> statement-breakpoint
 CREATE INDEX "payment_processors_account" ON "payment_processors" USING btree ("account_id","id");--> statement-breakpoint
 CREATE INDEX "payment_routes_account" ON "payment_routes" USING btree ("account_id","id");--> statement-breakpoint
 CREATE INDEX "prices_account" ON "prices" USING btree ("account_id","id");--> statement-breakpoint
@@ -729,6 +746,7 @@ CREATE INDEX "refunds_charge" ON "refunds" USING btree ("charge_id","id");--> st
 CREATE INDEX "subscription_items_subscription" ON "subscription_items" USING btree ("subscription_id","id");--> statement-breakpoint
 CREATE INDEX "subscriptions_account" ON "subscriptions" USING btree ("account_id","id");--> statement-breakpoint
 CREATE INDEX "subscriptions_customer" ON "subscriptions" USING btree ("customer_id","id");--> statement-breakpoint
+CREATE INDEX "subscriptions_money" ON "subscriptions" USING btree ("id") WHERE charging_invoice_id is not null or dunning is not null or resuming or billing_status in ('past_due', 'incomplete', 'unpaid');--> statement-breakpoint
 CREATE INDEX "subscriptions_due" ON "subscriptions" USING btree ("next_action_at") WHERE status <> 'cancelled';--> statement-breakpoint
 CREATE INDEX "webhook_attempts_delivery" ON "webhook_attempts" USING btree ("delivery_id","number");--> statement-breakpoint
 CREATE INDEX "webhook_deliveries_due" ON "webhook_deliveries" USING btree ("endpoint_id","next_attempt_at","id") WHERE status = 'pending';--> statement-breakpoint

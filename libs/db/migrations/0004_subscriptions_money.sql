@@ -1,2 +1,0 @@
-CREATE INDEX "payment_methods_hidden" ON "payment_methods" USING btree ("created_at") WHERE shown_at is null;--> statement-breakpoint
-CREATE INDEX "subscriptions_money" ON "subscriptions" USING btree ("id") WHERE charging_invoice_id is not null or dunning is not null or resuming or billing_status in ('past_due', 'incomplete', 'unpaid');
