@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { and, eq, inArray, isNull } from 'drizzle-orm';
 import type { Change } from '../domain/change/change.js';
 import { planCreate } from '../domain/subscription/create-subscription.js';
@@ -16,18 +15,11 @@ import { enterBalance, lockBalance } from './customer-balance.writes.js';
 import { appendEvents, previousValues, type EventDraft } from './event.writes.js';
 import { findInvoice } from './invoice.queries.js';
 import { closeInvoice, insertInvoice, linkIntent, markPastDue } from './invoice.writes.js';
-import { checkExpectedTotal, resolveSubscription, type ResolvedSubscription, type SubscriptionRequest } from './subscription-prices.queries.js';
-import {
-  customerCredit,
-  pricedItemView,
-  readFacts,
-  readPricedItems,
-  usableMethod,
-  viewWithItems,
-  type Clockwork,
-  type PricedItem,
-} from './subscription.queries.js';
-import { invoices, prices, subscriptionItems, subscriptions, type InvoiceRow, type SubscriptionItemRow, type SubscriptionRow } from './schema/index.js';
+import { derivedId } from './mint.js';
+import { checkExpectedTotal, resolveSubscription, type SubscriptionRequest } from './subscription-prices.queries.js';
+import { pricedItemView, readFacts, readPricedItems, viewWithItems, type Clockwork, type PricedItem } from './subscription.queries.js';
+import { factsOfNew, itemRows, subscriptionRow } from './subscription.record.js';
+import { invoices, prices, subscriptionItems, subscriptions, type InvoiceRow, type SubscriptionRow } from './schema/index.js';
 
 /** The two things a subscription asks of payments inside its transactions; the room of payments answers them. */
 export interface InvoicePayments {
@@ -62,65 +54,6 @@ export async function createSubscription(tx: Tx, change: Change, request: Subscr
   });
 }
 
-/** Facts of a subscription that does not exist yet. */
-export async function factsOfNew(db: Db | Tx, { input, customer, items }: ResolvedSubscription, clock: Clockwork): Promise<Facts> {
-  const payer = { accountId: customer.accountId, customerId: customer.id, defaultPaymentMethodId: input.defaultPaymentMethodId, currency: input.currency };
-  return {
-    ...clock,
-    items: items.map(({ id, price, product, quantity, description }) => ({
-      id,
-      priceId: price.id,
-      productId: product.id,
-      name: price.name ?? product.name,
-      description,
-      quantity,
-      unitAmountAtom: price.unitAmountAtom,
-      pricingModel: price.pricingModel,
-      transformQuantityDivideBy: price.transformQuantityDivideBy,
-    })),
-    paymentMethodId: await usableMethod(db, payer),
-    balanceAtom: await customerCredit(db, payer),
-    openInvoices: [],
-    charging: null,
-    latestInvoice: null,
-  };
-}
-
-/** The row that a plan leads to; `simulate` chooses the simulator's outcomes. */
-export function subscriptionRow(change: Pick<Change, 'accountId'>, { customer, name }: ResolvedSubscription, plan: Plan, now: Date): SubscriptionRow {
-  return {
-    ...plan.next,
-    accountId: change.accountId,
-    customerId: customer.id,
-    name,
-    simulate: null,
-    metadata: null,
-    nextActionAt: nextDue(plan.next)?.at ?? null,
-    version: 1,
-    createdAt: now,
-    updatedAt: now,
-  };
-}
-
-export function itemRows(row: SubscriptionRow, { items }: ResolvedSubscription): SubscriptionItemRow[] {
-  return items.map(({ id, price, product, quantity, description, customFields }) => ({
-    id,
-    accountId: row.accountId,
-    subscriptionId: row.id,
-    priceId: price.id,
-    productId: product.id,
-    quantity,
-    description,
-    customFields,
-    addAtPeriodEnd: false,
-    dropAtEnd: false,
-    removedAt: null,
-    version: 1,
-    createdAt: row.createdAt,
-    updatedAt: row.createdAt,
-  }));
-}
-
 export interface Commanded {
   subscriptionId: string;
   command: SubscriptionCommand;
@@ -145,7 +78,7 @@ export async function changeSubscription(tx: Tx, change: Change, { subscriptionI
 /** The next due fact, if there is one; its command is derived from the row's version, so it never takes effect twice. */
 export async function stepSubscription(tx: Tx, origin: Change, subscriptionId: string, writing: Writing): Promise<WriteResult & { acted: boolean }> {
   const row = await lockSubscription(tx, origin.accountId, subscriptionId);
-  const change: Change = { ...origin, commandId: derivedCommandId(subscriptionId, row.version) };
+  const change: Change = { ...origin, commandId: derivedId('subscription', subscriptionId, row.version) };
   const facts = await readFacts(tx, row, writing.clock);
   const plan = planStep(row, facts);
   if (!plan) return { ...(await unchanged(tx, change, row)), acted: false };
@@ -286,11 +219,4 @@ export async function runOf(db: Db | Tx, row: SubscriptionRow, { environment }: 
 async function intentOfInvoice(db: Db | Tx, invoiceId: string): Promise<string | null> {
   const [row] = await db.select({ intentId: invoices.paymentIntentId }).from(invoices).where(eq(invoices.id, invoiceId));
   return row?.intentId ?? null;
-}
-
-function derivedCommandId(subscriptionId: string, version: number): string {
-  const bytes = createHash('sha256').update(`subscription:${subscriptionId}:${version}`).digest().subarray(0, 16);
-  bytes[6] = (bytes[6]! & 0x0f) | 0x80;
-  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readJson } from './stack/file.js';
 
@@ -45,9 +45,12 @@ async function check(root: string, name: string, args: string[]): Promise<Count>
   return passed ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 
+/** Specs wait for other processes most of their time: two at once even on one core. */
+const workers = String(Math.max(2, Math.floor(availableParallelism() / 2)));
+
 async function jest(root: string, project: string, { paths, report }: { paths: string[]; report: string }): Promise<Count> {
   const filter = paths.length === 0 ? [] : ['--passWithNoTests', '--testPathPatterns', ...paths];
-  const args = ['--config', '.config/jest.config.mjs', '--selectProjects', project, '--json', '--outputFile', report, ...filter];
+  const args = ['--config', '.config/jest.config.mjs', '--selectProjects', project, '--maxWorkers', workers, '--json', '--outputFile', report, ...filter];
   const code = await node(root, ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js', ...args]);
   const counted = readJson<JestReport>(report);
   if (counted === null) return { passed: 0, failed: code === 0 && paths.length > 0 ? 0 : 1 };

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { asc, eq } from 'drizzle-orm';
 import { invoiceRows } from '../../../../libs/db/invoice.writes.js';
 import { checkExpectedTotal, readRequest, resolveSubscription } from '../../../../libs/db/subscription-prices.queries.js';
-import { factsOfNew, itemRows, subscriptionRow } from '../../../../libs/db/subscription.writes.js';
+import { factsOfNew, itemRows, subscriptionRow } from '../../../../libs/db/subscription.record.js';
 import { jitterOf, readFacts, readPricedItems, viewWithItems } from '../../../../libs/db/subscription.queries.js';
 import { invoices, type InvoiceRow, type SubscriptionRow } from '../../../../libs/db/schema/index.js';
 import type { InvoiceDraft } from '../../../../libs/domain/invoice/invoice.draft.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { chargesOfIntent } from '../../../../libs/db/payment.queries.js';
 import { findInvoice, invoiceViews } from '../../../../libs/db/invoice.queries.js';
 import { assertAttached, checkRoute, readRequest, resolveSubscription } from '../../../../libs/db/subscription-prices.queries.js';
-import { factsOfNew } from '../../../../libs/db/subscription.writes.js';
+import { factsOfNew } from '../../../../libs/db/subscription.record.js';
 import { findSubscription, subscriptionViews } from '../../../../libs/db/subscription.queries.js';
 import { findCommand } from '../../../../libs/db/command.writes.js';
 import type { SubscriptionRow } from '../../../../libs/db/schema/index.js';
