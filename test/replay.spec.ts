@@ -4,6 +4,7 @@ import { Client, Connection } from '@temporalio/client';
 import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { cardOf, openShop, pay, settled, type Shop } from './payments/shop.js';
+import { becomes, openStore, subscribe, type Store } from './subscriptions/store.js';
 import { shared } from './support/stack.js';
 
 /** Histories that were recorded once and must replay for as long as such workflows may run. */
@@ -14,6 +15,7 @@ const recording = process.env.SIGNALBOX_RECORD === '1';
 type WorkflowBundle = { codePath: string } | { code: string };
 
 let shop: Shop;
+let store: Store;
 let connection: Connection;
 let client: Client;
 let workflowBundle: WorkflowBundle;
@@ -21,6 +23,7 @@ let workflowBundle: WorkflowBundle;
 beforeAll(async () => {
   Runtime.install({ logger: new DefaultLogger('WARN') });
   shop = await openShop();
+  store = await openStore();
   connection = await Connection.connect({ address: shared.temporalAddress });
   client = new Client({ connection, namespace: shared.namespaceStaging });
   const dist = resolve(process.env.SIGNALBOX_DIST ?? 'dist');
@@ -83,6 +86,40 @@ describe('workflows replay', () => {
     expect((await replay(histories)).filter((result) => result.error)).toEqual([]);
   }, 60_000);
 
+  it('every subscription of this spec, in all its courses', async () => {
+    const admin = (method: 'put' | 'post', id: string, path: string, body: object = {}) => store.admin[method](`/subscriptions/${id}/${path}`, body);
+    const cases = {
+      'subscription-paused': async () => {
+        const { id } = await subscribe(store);
+        await admin('put', id, 'pause');
+        await admin('put', id, 'resume');
+        return id;
+      },
+      'subscription-trial': async () => {
+        const { id } = await subscribe(store, { trial_end: new Date(Date.now() + 2_000).toISOString() });
+        await becomes(store, id, { status: 'active', billing_status: 'current' });
+        return id;
+      },
+      'subscription-declined': async () => {
+        const { id } = await subscribe(store, { payment_method_id: await cardOf(store, '4000000000000341') });
+        await store.admin.put(`/subscriptions/${id}`, { payment_method_id: store.card });
+        await becomes(store, id, { billing_status: 'current' });
+        return id;
+      },
+    };
+    const histories: { workflowId: string; history: unknown }[] = [];
+    for (const [name, run] of Object.entries(cases)) {
+      const id = await run();
+      expect((await admin('post', id, 'cancel')).status).toBe(200);
+      const workflowId = `subscription/${id}`;
+      await client.workflow.getHandle(workflowId).result();
+      const history = await historyOf(workflowId);
+      record(name, history);
+      histories.push({ workflowId, history });
+    }
+    expect((await replay(histories)).filter((result) => result.error)).toEqual([]);
+  }, 90_000);
+
   it('an approved payment takes one workflow task', async () => {
     const { body } = await pay(shop);
     await client.workflow.getHandle(`payment/${body.id}`).result();
@@ -109,7 +146,8 @@ describe('workflows replay', () => {
       workflowId: name,
       history: historyFromJSON(JSON.parse(readFileSync(join(recorded, name), 'utf8'))),
     }));
-    expect(files.length).toBeGreaterThan(0);
+    const kinds = new Set(files.map((name) => /^(payment|subscription|webhook-endpoint)/.exec(name)?.[1]));
+    expect(kinds).toEqual(new Set(['payment', 'subscription', 'webhook-endpoint']));
     expect((await replay(histories)).filter((result) => result.error)).toEqual([]);
   }, 60_000);
 });
