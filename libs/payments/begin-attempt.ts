@@ -128,12 +128,15 @@ function nextTarget(deps: PaymentDeps, { decision, tried, candidates, connection
   return next ? ([...connections.values()].find((connection) => connection.publicId === next) ?? null) : null;
 }
 
+const noRoute = 'No route leads this payment: name one in `payment_route_id`, or set the account\'s `default_payment_route_id`';
+
 async function noCandidate(deps: PaymentDeps, held: HeldPayment, why: { last: ChargeRow | undefined; decision: StoredDecision | null }): Promise<HeldPayment> {
   const refused = refusal(held.intent, 'refuse', why.last?.declineCode ?? 'no_processor_available');
+  const told = why.last || why.decision?.route_id ? {} : { declineReason: noRoute };
   return commitMove(deps, held, {
     ...refused,
     step: `confirmation:${held.intent.confirmation}:refused`,
-    intent: { ...refused.intent, decision: why.last ? held.intent.decision : (why.decision as Record<string, unknown> | null) },
+    intent: { ...refused.intent, ...told, decision: why.last ? held.intent.decision : (why.decision as Record<string, unknown> | null) },
     events: { intent: 'payment_intent.failed' },
   });
 }

@@ -9,6 +9,17 @@ export const idKinds = [
 ] as const;
 export type IdKind = (typeof idKinds)[number];
 
+const kindNames: Partial<Record<IdKind, string>> = {
+  acct: 'account', tok: 'token', cus: 'customer', pm: 'payment method', pmm: 'payment method mapping', sub: 'subscription', si: 'subscription item',
+  pf: 'product family', inv: 'invoice', pi: 'payment intent', ch: 'charge', re: 'refund', route: 'payment route', processor: 'payment processor',
+  plink: 'payment link', webhook_endpoint: 'webhook endpoint', whd: 'webhook delivery', att: 'attention item',
+};
+
+/** What an error calls an object of this kind. */
+export function kindName(kind: IdKind): string {
+  return kindNames[kind] ?? kind;
+}
+
 /** `<kind>_<prod|stg>_<26 characters>` for a UUID. */
 export function publicId(kind: IdKind, environment: Environment, uuid: string): string {
   return String(fromUUID(uuid, `${kind}_${environmentMarker[environment]}`));

@@ -143,6 +143,12 @@ describe('lists', () => {
     expect(answer.body.errors[0].loc[0]).toBe('query');
   });
 
+  it('name an unknown reference where it stands: in the query of a GET, in the body of a POST', async () => {
+    const reads = await Promise.all(['/payment-methods', '/invoices', '/subscriptions'].map((path) => own.readOnly.get(`${path}?customer_id=cus_stg_x`)));
+    for (const { status, body } of reads) expect([status, body.errors[0].loc]).toEqual([422, ['query', 'customer_id']]);
+    expect((await own.readOnly.post('/payment-methods/list', { customer_id: 'cus_stg_x' })).body.errors[0].loc).toEqual(['body', 'customer_id']);
+  });
+
   it.each([{ page_size: 101 }, { page_number: 0 }, { page_number: 1.5 }, { sort_key: 'notes' }, { created_at: { gt: 'yesterday' } }, { since: 1 }])('refuse the body %j', async (body) => {
     expect((await own.readOnly.post('/customers/list', body)).status).toBe(422);
   });

@@ -320,8 +320,8 @@ describe('against card testing', () => {
     const fresh = await openShopHere();
     const link = await newLink(fresh, { success_url: thanks });
     const address = new Visitor(link.url).address;
-    const cards = ['4242424242424242', '5555555555554444', '378282246310005'];
-    const tries = await Promise.all(Array.from({ length: 14 }, (_, index) => payOnce(link.url, { number: cards[index % 3]! }, address)));
+    const cards = [{ number: '4242424242424242' }, { number: '5555555555554444' }, { number: '378282246310005', cvc: '1234' }];
+    const tries = await Promise.all(Array.from({ length: 14 }, (_, index) => payOnce(link.url, cards[index % 3]!, address)));
     const statuses = tries.map(({ seen }) => seen.status).sort();
     expect(statuses).toEqual([...Array<number>(10).fill(303), ...Array<number>(4).fill(429)]);
     const refused = tries.find(({ seen }) => seen.status === 429)!.seen;

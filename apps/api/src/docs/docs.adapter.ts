@@ -19,7 +19,10 @@ export async function serveDocs(server: FastifyInstance, document: () => OpenAPI
     });
     await scope.register(apiReference, {
       routePrefix: '/docs',
-      configuration: { url: '/openapi.json', theme: 'default', withDefaultFonts: false, telemetry: false, hideClientButton: true },
+      configuration: {
+        url: '/openapi.json', theme: 'default', withDefaultFonts: false, telemetry: false, hideClientButton: true, showDeveloperTools: 'never',
+        authentication: { preferredSecurityScheme: 'token' },
+      },
     });
   });
 }

@@ -3,6 +3,7 @@ import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swag
 import { z } from 'zod';
 import { catalogue } from '../../../../libs/errors/catalogue.js';
 import { defaultRole, roleExtension } from '../kernel/roles.guard.js';
+import { operations } from './docs.operations.js';
 
 const methods = ['get', 'post', 'put', 'delete', 'patch'] as const;
 type Method = (typeof methods)[number];
@@ -18,7 +19,7 @@ are refused with 422. \`${roleExtension}\` on an operation names the smallest ro
 
 /** The OpenAPI 3.0 document of the running application; needs no connection. */
 export function buildDocument(app: INestApplication): OpenAPIObject {
-  const builder = new DocumentBuilder().setTitle('Signalbox').setVersion('1').setDescription(description).addBearerAuth({ type: 'http', scheme: 'bearer' }, 'token');
+  const builder = new DocumentBuilder().setTitle('Signalbox').setVersion('1').setDescription(description).addBearerAuth({ type: 'http', scheme: 'bearer' }, 'token').addSecurityRequirements('token');
   const document = SwaggerModule.createDocument(app, builder.build(), {
     operationIdFactory: (controller, method) => `${controller.replace(/Controller$/, '')}_${method}`,
     standardSchemaConverter: convertZod,
@@ -49,7 +50,15 @@ function complete(operation: OperationObject, method: Method, path: string): voi
       description: 'Makes retries safe: the same key and parameters take effect once and answer the same.',
     }];
   }
+  describe(operation);
   operation.responses['default'] = { description: 'A problem', content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } } };
+}
+
+function describe(operation: OperationObject): void {
+  const { summary, text, codes } = operations[operation.operationId!] ?? {};
+  const refusals = codes ? `Refuses with ${codes.map((code) => `\`${code}\``).join(', ')}.` : undefined;
+  const description = [text, refusals].filter((part) => part !== undefined).join('\n\n');
+  Object.assign(operation, { summary: summary ?? operation.summary, ...(description ? { description } : {}) });
 }
 
 /** zod's own conversion; a schema with an id becomes a component, and limits that every number has are left out. */

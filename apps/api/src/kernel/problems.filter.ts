@@ -30,9 +30,11 @@ export function toDomainError(error: unknown): DomainError {
   return new DomainError(codeOfStatus[status as number] ?? 'internal');
 }
 
-export function renderProblem(error: DomainError, request: { id: string }, publicUrl: string): Problem {
+export function renderProblem(error: DomainError, request: { id: string; method?: string }, publicUrl: string): Problem {
   const { title, http, explanation } = catalogue[error.code];
-  const { errors, extra, retryAfterSeconds } = error.details;
+  const { errors: fields, extra, retryAfterSeconds } = error.details;
+  // A GET has no body: what it names is in its query.
+  const errors = request.method === 'GET' ? fields?.map((field) => ({ ...field, loc: field.loc.with(0, field.loc[0] === 'body' ? 'query' : field.loc[0]!) })) : fields;
   const headers: Record<string, string> = {};
   const retryAfter = retryAfterSeconds ?? (http === 503 || http === 429 ? 1 : undefined);
   if (retryAfter !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfter)));

@@ -1,0 +1,172 @@
+import type { ErrorCode } from '../../../../libs/errors/catalogue.js';
+
+export interface OperationWords {
+  summary: string;
+  text?: string;
+  /** Codes beyond those that every call may answer: token, role, validation, not found, rate, outage. */
+  codes?: ErrorCode[];
+}
+
+const words = (summary: string, text?: string, codes?: ErrorCode[]): OperationWords => ({
+  summary,
+  ...(text ? { text } : {}),
+  ...(codes ? { codes } : {}),
+});
+
+const byCursor = 'Newest first, `limit` at a time; `cursor` takes the `next_cursor` of the page before.';
+const byNumber = 'By numbered pages, with filters, sorting and `total_objects`.';
+const settles = 'Answers within 10 s: with the final state, or with `processing` when the outcome is not known yet; it then comes by GET, event and webhook.';
+
+/** What the reference says of each operation, by operation id. */
+export const operations: Record<string, OperationWords> = {
+  Accounts_get: words('Retrieve the account'),
+  Accounts_update: words('Update the account', 'Fields that are left out stay. `default_payment_route_id` is used where a payment names no route.'),
+
+  ApiTokens_create: words('Create a token', 'The token itself is in this answer only; a keyed hash of it is stored.'),
+  ApiTokens_list: words('List tokens', byCursor),
+  ApiTokens_get: words('Retrieve a token'),
+  ApiTokens_update: words('Update a token', undefined, ['last_admin', 'conflict']),
+  ApiTokens_revoke: words('Revoke a token', 'Takes effect at once.', ['last_admin']),
+  ApiTokens_roll: words('Roll a token', 'A new secret for the same token; the old one may live on for a while.', ['conflict']),
+
+  Attention_browse: words('List what waits for a person', byCursor),
+  Attention_get: words('Retrieve an attention item'),
+  Attention_resolve: words('Resolve an attention item', 'Does what the item names, for example reopens a payment link that paused itself.', ['conflict']),
+
+  Charges_page: words('List charges', byCursor),
+  Charges_list: words('Search charges', byNumber),
+  Charges_get: words('Retrieve a charge', 'A charge is one attempt of a payment at one processor.'),
+  Charges_update: words('Update a charge', 'Custom fields only; money and outcome are the processor\'s.'),
+
+  Customers_create: words('Create a customer'),
+  Customers_browse: words('List customers', byCursor),
+  Customers_list: words('Search customers', byNumber),
+  Customers_get: words('Retrieve a customer'),
+  Customers_update: words('Update a customer', 'Fields that are left out stay. A new default payment method pays what is past due.'),
+  Customers_delete: words('Delete a customer', 'The row stays for the records, marked as deleted.', ['conflict']),
+  CustomerPaymentMethods_list: words('List a customer\'s payment methods', byNumber),
+  ValidSubscriptions_valid: words('List a customer\'s entitled subscriptions', 'Those that entitle the customer to the product now.'),
+  ValidSubscriptions_items: words('Search subscription items', byNumber),
+  ValidSubscriptions_item: words('Retrieve a subscription item'),
+
+  Errors_list: words('List error codes', 'The whole catalogue of `code`s with their status and whether a retry may help.'),
+  Errors_get: words('Retrieve an error code', 'The page that the `type` of a problem leads to.'),
+  Health_health: words('Tell whether the process lives'),
+  Health_ready: words('Tell whether it can take traffic', '503 while the database or Temporal cannot be reached, and while it stops.'),
+
+  Events_list: words('List events', byCursor),
+  Events_listNumbered: words('List events by type', byNumber),
+  Events_search: words('Search events', byNumber),
+  Events_get: words('Retrieve an event', 'Each change of an object is one event; `sequence` orders the events of one object.'),
+  Events_triggerWebhook: words('Send an event again', 'To one endpoint or to all that match.', ['conflict']),
+
+  Invoices_browse: words('List invoices', byCursor),
+  Invoices_list: words('Search invoices', byNumber),
+  Invoices_get: words('Retrieve an invoice'),
+  Invoices_items: words('Search invoice items', byNumber),
+  Invoices_item: words('Retrieve an invoice item'),
+  Invoices_previewNext: words('Preview a subscription\'s next invoice', 'Nothing is stored.', ['conflict']),
+  Invoices_pay: words('Pay an invoice', `Charges what remains to a payment method. ${settles}`, ['payment_in_flight', 'payment_method_required', 'conflict']),
+  Invoices_void: words('Void an invoice', 'It is never collected; credit that it used returns to the customer.', ['payment_in_flight', 'conflict']),
+  Invoices_writeOff: words('Mark an invoice as uncollectible', undefined, ['payment_in_flight', 'conflict']),
+
+  PaymentIntents_create: words('Create a payment', `With \`confirm\` it is sent through its route at once. ${settles} A decline is a 402 with the payment's id; the payment can be confirmed again.`, ['no_processor_available', 'payment_method_required']),
+  PaymentIntents_page: words('List payments', byCursor),
+  PaymentIntents_list: words('Search payments', byNumber),
+  PaymentIntents_get: words('Retrieve a payment'),
+  PaymentIntents_update: words('Update a payment', 'Amount, method and route only before an attempt was made.', ['invalid_state_transition', 'payment_in_flight']),
+  PaymentIntents_confirm: words('Confirm a payment', settles, ['no_processor_available', 'payment_method_required', 'invalid_state_transition', 'payment_in_flight']),
+  PaymentIntents_capture: words('Capture an authorised payment', 'All of it, or a part; the rest is released.', ['invalid_state_transition', 'payment_in_flight']),
+  PaymentIntents_cancel: words('Cancel a payment', 'Releases what is authorised. Money that was captured is refunded instead.', ['invalid_state_transition', 'payment_in_flight', 'conflict']),
+  PaymentIntents_decisions: words('Explain a payment\'s routing', 'One entry per attempt: the rule, the candidates, what was skipped and why, in plain words.'),
+
+  PaymentLinks_create: words('Create a payment link', 'Answers the `url` of a page on which a person pays.'),
+  PaymentLinks_page: words('List payment links', byCursor),
+  PaymentLinks_list: words('Search payment links', byNumber),
+  PaymentLinks_get: words('Retrieve a payment link'),
+  PaymentLinks_getPublic: words('Retrieve what a link\'s page shows', 'Needs no token: the secret part of the link\'s address is the proof.'),
+  PaymentLinks_update: words('Update a payment link', 'A link that paused itself is reopened by resolving its attention item.', ['conflict']),
+
+  PaymentMethods_create: words('Create a payment method', 'Tokenises and authorises a card; a refused card creates nothing and answers 402 with the decline.', ['processor_unavailable', 'unknown_test_card', 'conflict']),
+  PaymentMethods_authorize: words('Authorise a payment method again', 'Without charging it; its status stays. A refusal is a 402 with the decline.', ['processor_unavailable', 'invalid_state_transition', 'conflict']),
+  PaymentMethods_page: words('List payment methods', byCursor),
+  PaymentMethods_list: words('Search payment methods', byNumber),
+  PaymentMethods_get: words('Retrieve a payment method'),
+  PaymentMethods_attach: words('Attach a payment method to a customer', undefined, ['invalid_state_transition']),
+  PaymentMethods_detach: words('Detach a payment method', 'For good. Subscriptions that used it fall back to the customer\'s default.', ['invalid_state_transition']),
+  PaymentMethods_importMapping: words('Import a processor\'s own token', 'For a method that another processor already knows.', ['conflict']),
+
+  PaymentProcessors_create: words('Create a connection to a processor', 'Credentials are stored encrypted and never returned.'),
+  PaymentProcessors_page: words('List connections', byCursor),
+  PaymentProcessors_list: words('Search connections', byNumber),
+  PaymentProcessors_get: words('Retrieve a connection'),
+  PaymentProcessors_update: words('Update a connection', 'A disabled connection takes no new payments; what it holds is still settled with it.'),
+  PaymentProcessors_delete: words('Delete a connection'),
+
+  PaymentRoutes_create: words('Create a route', 'Version 1 is live at once.'),
+  PaymentRoutes_page: words('List routes', byCursor),
+  PaymentRoutes_list: words('Search routes', byNumber),
+  PaymentRoutes_get: words('Retrieve a route'),
+  PaymentRoutes_update: words('Update a route', 'A changed document is a new version.'),
+  PaymentRoutes_delete: words('Delete a route'),
+  PaymentRoutes_evaluate: words('Try a route', 'Decides for an imagined payment; nothing is stored or sent.'),
+  PaymentRoutes_publish: words('Make a version of a route live'),
+  PaymentRoutes_versions: words('List a route\'s versions'),
+
+  Prices_create: words('Create a price', 'One-time, or recurring by day, week, month or year × count. Amounts in the currency\'s smallest unit.'),
+  Prices_browse: words('List prices', byCursor),
+  Prices_list: words('Search prices', byNumber),
+  Prices_get: words('Retrieve a price'),
+  Prices_update: words('Update a price', 'The money of a price that was used never changes.', ['conflict']),
+  Prices_delete: words('Delete a price'),
+  Prices_findByAmount: words('Find prices by amount'),
+  Prices_addOns: words('List a price\'s add-ons'),
+  Products_create: words('Create a product'),
+  Products_browse: words('List products', byCursor),
+  Products_list: words('Search products', byNumber),
+  Products_get: words('Retrieve a product'),
+  Products_update: words('Update a product'),
+  Products_delete: words('Delete a product'),
+  ProductFamily_create: words('Create a product family'),
+  ProductFamily_browse: words('List product families', byCursor),
+  ProductFamily_list: words('Search product families', byNumber),
+  ProductFamily_get: words('Retrieve a product family'),
+  ProductFamily_update: words('Update a product family'),
+  ProductFamily_delete: words('Delete a product family'),
+
+  Refunds_create: words('Refund a payment', 'All that is left, or a part; several up to what was captured.', ['refund_exceeds_captured', 'possible_duplicate', 'conflict']),
+  Refunds_page: words('List refunds', byCursor),
+  Refunds_list: words('Search refunds', byNumber),
+  Refunds_get: words('Retrieve a refund'),
+
+  Subscriptions_create: words('Create a subscription', `\`is_preview\` tells what would be charged and stores nothing. ${settles}`, ['payment_method_required']),
+  Subscriptions_browse: words('List subscriptions', byCursor),
+  Subscriptions_list: words('Search subscriptions', byNumber),
+  Subscriptions_get: words('Retrieve a subscription'),
+  Subscriptions_update: words('Update a subscription', 'A new payment method pays what is past due.', ['invalid_state_transition']),
+  Subscriptions_cancel: words('Cancel a subscription', 'Now or at the period\'s end; unused time is credited or refunded as asked. `is_preview` stores nothing.', ['invalid_state_transition']),
+  Subscriptions_remove: words('Cancel a subscription (DELETE)', 'The same as `cancel`, with its fields in the query or the body.', ['invalid_state_transition']),
+  Subscriptions_endTrial: words('End a trial now', settles, ['invalid_state_transition', 'payment_method_required']),
+  Subscriptions_pause: words('Pause a subscription', 'Now or at the period\'s end, until a time, for cycles, or until it is resumed.', ['invalid_state_transition']),
+  Subscriptions_resume: words('Resume a subscription', settles, ['invalid_state_transition', 'payment_method_required']),
+  Subscriptions_refresh: words('Look at a subscription again', 'Does what is due now; it would be done without this call too.'),
+
+  WebhookDeliveries_list: words('List deliveries', byCursor),
+  WebhookDeliveries_get: words('Retrieve a delivery', 'One event on its way to one endpoint.'),
+  WebhookDeliveries_attempts: words('List a delivery\'s attempts', 'Status, duration and an excerpt of each answer.'),
+  WebhookDeliveries_cancel: words('Cancel a delivery', undefined, ['invalid_state_transition']),
+  WebhookDeliveries_resend: words('Deliver again', undefined, ['conflict']),
+  WebhookEndpoints_create: words('Create a webhook endpoint', 'Signed with `signature-digest` and with the Standard Webhooks headers.'),
+  WebhookEndpoints_list: words('List webhook endpoints', byCursor),
+  WebhookEndpoints_listNumbered: words('Search webhook endpoints', byNumber),
+  WebhookEndpoints_get: words('Retrieve a webhook endpoint'),
+  WebhookEndpoints_update: words('Update a webhook endpoint'),
+  WebhookEndpoints_delete: words('Delete a webhook endpoint', 'Its open deliveries end with it.'),
+  WebhookEndpoints_disable: words('Disable a webhook endpoint', 'Events of the time in between are not delivered.'),
+  WebhookEndpoints_enable: words('Enable a webhook endpoint'),
+  WebhookEndpoints_pause: words('Pause deliveries', 'They are kept and follow when it is resumed.', ['invalid_state_transition']),
+  WebhookEndpoints_resume: words('Resume deliveries', undefined, ['invalid_state_transition']),
+  WebhookEndpoints_revealSecret: words('Reveal the signing secret'),
+  WebhookEndpoints_rotateSecret: words('Rotate the signing secret', 'The old one signs too until it expires.', ['conflict']),
+  WebhookEndpoints_test: words('Send a test event'),
+};
