@@ -2,6 +2,7 @@ import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import type { PgTransaction } from 'drizzle-orm/pg-core';
 import type { NodePgQueryResultHKT } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
+import { PreparedClient } from './prepared-client.js';
 import * as schema from './schema/index.js';
 
 export type Schema = typeof schema;
@@ -28,6 +29,7 @@ export interface DatabaseOptions {
 
 export function connect(url: string, options: DatabaseOptions = {}): Database {
   const pool = new pg.Pool({
+    Client: PreparedClient,
     connectionString: url,
     max: options.max ?? 20,
     application_name: options.applicationName ?? 'signalbox',

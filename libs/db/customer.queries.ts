@@ -11,22 +11,21 @@ export async function findCustomer(db: Db | Tx, accountId: string, id: string): 
 
 interface RawTotals {
   balances: Record<string, number> | null;
-  spent: Record<string, number> | null;
-  refunded: Record<string, number> | null;
+  payments: { currency: string; spent: number; refunded: number }[] | null;
   statuses: string[] | null;
 }
+
+/** Drizzle leaves the table's name out where it can; in a subquery the column would then be another table's. */
+const customerId = sql.raw('"customers"."id"');
 
 /** What other tables say of the customer in the row of the surrounding query. */
 const totals = sql<RawTotals>`json_build_object(
   'balances', (select json_object_agg(b.currency, b.atoms) from
-    (select currency, sum(amount_atom) as atoms from customer_balance_transactions where customer_id = ${customers.id} group by currency) b),
-  'spent', (select json_object_agg(p.currency, p.atoms) from
-    (select currency, sum(amount_received_atom) as atoms from payment_intents
-      where customer_id = ${customers.id} and amount_received_atom > 0 group by currency) p),
-  'refunded', (select json_object_agg(p.currency, p.atoms) from
-    (select currency, sum(amount_refunded_atom) as atoms from payment_intents
-      where customer_id = ${customers.id} and amount_refunded_atom > 0 group by currency) p),
-  'statuses', (select json_agg(distinct s.status) from subscriptions s where s.customer_id = ${customers.id}))`;
+    (select currency, sum(amount_atom) as atoms from customer_balance_transactions where customer_id = ${customerId} group by currency) b),
+  'payments', (select json_agg(p) from
+    (select currency, sum(amount_received_atom) as spent, sum(amount_refunded_atom) as refunded from payment_intents
+      where customer_id = ${customerId} and amount_received_atom > 0 group by currency) p),
+  'statuses', (select json_agg(distinct s.status) from subscriptions s where s.customer_id = ${customerId}))`;
 
 type Reader = (accountId: string, id: string) => Promise<{ row: CustomerRow; totals: RawTotals }[]>;
 const readers = new WeakMap<Db, Reader>();
@@ -54,8 +53,14 @@ export async function readCustomerTotals(db: Db, ids: string[]): Promise<Map<str
   return new Map(rows.map((row) => [row.id, readTotals(row.totals)]));
 }
 
-function readTotals({ balances, spent, refunded, statuses }: RawTotals): CustomerTotals {
-  return { balances: balances ?? {}, spent: spent ?? {}, refunded: refunded ?? {}, status: statusOf(statuses ?? []) };
+function readTotals({ balances, payments, statuses }: RawTotals): CustomerTotals {
+  const paid = payments ?? [];
+  return {
+    balances: balances ?? {},
+    spent: Object.fromEntries(paid.map(({ currency, spent }) => [currency, spent])),
+    refunded: Object.fromEntries(paid.filter(({ refunded }) => refunded > 0).map(({ currency, refunded }) => [currency, refunded])),
+    status: statusOf(statuses ?? []),
+  };
 }
 
 function statusOf(statuses: string[]): CustomerTotals['status'] {

@@ -237,6 +237,23 @@ describe('cancelling', () => {
     expect(answer.body.invoices[0]).toMatchObject({ applied_balance_amount_atom: body.balance_credit_amount_atom, status: 'paid' });
   });
 
+  it('shows on its customer what was paid, refunded and credited, and whether a subscription is active', async () => {
+    const other = await openStore();
+    const customer = async () => (await other.admin.get(`/customers/${other.customer}`)).body;
+    expect(await customer()).toMatchObject({ status: 'inactive', total_spent: [], total_refunds: [], balance_atoms: [] });
+    const [first, second] = [await subscribe(other), await subscribe(other)];
+    expect(await customer()).toMatchObject({ status: 'active', total_spent: [{ amount_atom: 2_400, currency: 'eur' }], total_refunds: [] });
+    const { body } = await other.admin.post(`/subscriptions/${first.id}/cancel`, {});
+    await other.admin.post(`/subscriptions/${second.id}/cancel`, { full_refund: true });
+    const after = {
+      status: 'cancelled', total_spent: [{ amount_atom: 2_400, currency: 'eur' }], total_refunds: [{ amount_atom: 1_200, currency: 'eur' }],
+      balance_atoms: [{ amount_atom: body.balance_credit_amount_atom, currency: 'eur' }],
+    };
+    expect(await customer()).toMatchObject(after);
+    const { body: list } = await other.admin.post('/customers/list', {});
+    expect(list.data).toMatchObject([after]);
+  });
+
   it('refunds the current period instead, if asked', async () => {
     const other = await openStore();
     const { id, answer } = await subscribe(other);
