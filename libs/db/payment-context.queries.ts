@@ -1,5 +1,7 @@
 import { and, asc, eq, isNull, sql } from 'drizzle-orm';
+import type { Execution } from '../domain/payment/payment-status.js';
 import type { Db } from './client.js';
+import type { MethodUse } from './payment.queries.js';
 import {
   accounts,
   attemptEvidence,
@@ -120,7 +122,30 @@ export async function routeDocument(db: Db, routeId: string, version: number): P
 }
 
 /** Who runs a payment's first step where the request does not say. */
-export async function accountExecution(db: Db, accountId: string): Promise<'workflow' | 'inline'> {
+export async function accountExecution(db: Db, accountId: string): Promise<Execution> {
   const [row] = await db.select({ execution: accounts.execution }).from(accounts).where(eq(accounts.id, accountId));
-  return row?.execution === 'inline' ? 'inline' : 'workflow';
+  return executionOf(row?.execution);
+}
+
+export interface References {
+  customerId: string;
+  paymentMethodId: string | null;
+  paymentRouteId: string | null;
+}
+
+/** What a new payment names, in one round trip: whether it is there, how the method may be used, and the account's execution. */
+export async function referencesOf(db: Db, accountId: string, { customerId, paymentMethodId, paymentRouteId }: References) {
+  const { rows } = await db.execute<{ execution: string; customer: boolean; route: boolean; method: MethodUse | null }>(sql`
+    select a.execution,
+      exists (select 1 from customers c where c.id = ${customerId} and c.account_id = a.id and c.deleted_at is null) as customer,
+      exists (select 1 from payment_routes r where r.id = ${paymentRouteId}::uuid and r.account_id = a.id and r.deleted_at is null) as route,
+      (select json_build_object('status', m.status, 'customerId', m.customer_id) from payment_methods m
+        where m.id = ${paymentMethodId}::uuid and m.account_id = a.id and m.shown_at is not null) as method
+    from accounts a where a.id = ${accountId}`);
+  const [found] = rows;
+  return { customer: found?.customer ?? false, route: found?.route ?? false, method: found?.method ?? null, execution: executionOf(found?.execution) };
+}
+
+function executionOf(stored: string | undefined): Execution {
+  return stored === 'inline' ? 'inline' : 'workflow';
 }

@@ -1,6 +1,6 @@
 import type { Tx } from '../db/client.js';
 import { appendEvents } from '../db/event.writes.js';
-import { intentByReference, intentOf, methodUse } from '../db/payment.queries.js';
+import { intentByReference, intentOf, methodUse, type MethodUse } from '../db/payment.queries.js';
 import { insertIntent } from '../db/payment.writes.js';
 import type { PaymentIntentRow } from '../db/schema/index.js';
 import type { Change } from '../domain/change/change.js';
@@ -116,8 +116,12 @@ export async function requireUsableMethod(
   wanted: { paymentMethodId: string; customerId: string | null },
   field = 'payment_method_id',
 ): Promise<void> {
-  const use = await methodUse(tx, accountId, wanted.paymentMethodId);
-  if (!use) throw invalidField(field, 'No such pm', 'unknown_reference');
+  assertUsable(await methodUse(tx, accountId, wanted.paymentMethodId), wanted, field);
+}
+
+/** @throws DomainError 422 naming the field. */
+export function assertUsable(use: MethodUse | null, wanted: { customerId: string | null }, field = 'payment_method_id'): void {
+  if (!use) throw invalidField(field, 'No such payment method', 'unknown_reference');
   if (use.status === 'detached') throw invalidField(field, 'the payment method is detached');
   if (use.customerId !== null && use.customerId !== wanted.customerId) throw invalidField(field, 'the payment method belongs to another customer');
 }

@@ -2,17 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { eq, type SQL } from 'drizzle-orm';
 import { transact } from '../../../../libs/db/change.js';
 import { equals, inRange, matching } from '../../../../libs/db/list.queries.js';
-import { customerExists } from '../../../../libs/db/payment-method.queries.js';
 import { chargesOfIntent, intentOf, intentParts, operationOfCommand, processorNames } from '../../../../libs/db/payment.queries.js';
-import { routeOf } from '../../../../libs/db/route.queries.js';
-import { accountExecution } from '../../../../libs/db/payment-context.queries.js';
+import { referencesOf } from '../../../../libs/db/payment-context.queries.js';
 import { paymentIntents, type PaymentIntentRow } from '../../../../libs/db/schema/index.js';
 import { DomainError, notFound } from '../../../../libs/errors/domain-error.js';
 import type { ErrorCode } from '../../../../libs/errors/catalogue.js';
 import { cancelIntent } from '../../../../libs/payments/cancel-intent.js';
 import { captureIntent } from '../../../../libs/payments/capture-intent.js';
 import { confirmIntent } from '../../../../libs/payments/confirm-intent.js';
-import { createIntent, requireUsableMethod } from '../../../../libs/payments/create-intent.js';
+import { assertUsable, createIntent } from '../../../../libs/payments/create-intent.js';
 import { describeIntent } from '../../../../libs/payments/describe-intent.js';
 import { explainPayment } from '../../../../libs/views/payment-decision.view.js';
 import { publicId } from '../../../../libs/views/ids.js';
@@ -36,36 +34,31 @@ export class PaymentIntentsService {
 
   async create(caller: Caller, body: CreatePaymentIntentBody) {
     const { db } = this.infrastructure;
-    const customerId = bodyId('customer_id', 'cus', body.customer_id, caller);
-    const paymentMethodId = body.payment_method_id ? bodyId('payment_method_id', 'pm', body.payment_method_id, caller) : null;
-    const paymentRouteId = body.payment_route_id ? bodyId('payment_route_id', 'route', body.payment_route_id, caller) : null;
+    const named = {
+      customerId: bodyId('customer_id', 'cus', body.customer_id, caller),
+      paymentMethodId: body.payment_method_id ? bodyId('payment_method_id', 'pm', body.payment_method_id, caller) : null,
+      paymentRouteId: body.payment_route_id ? bodyId('payment_route_id', 'route', body.payment_route_id, caller) : null,
+    };
     const change = caller.change();
-    const [known, execution, route] = await Promise.all([
-      customerExists(db, caller.accountId, customerId),
-      body.execution ?? accountExecution(db, caller.accountId),
-      paymentRouteId ? routeOf(db, caller.accountId, paymentRouteId) : null,
-    ]);
-    if (!known) throw unknownReference('customer_id', 'cus');
-    if (paymentRouteId && !route) throw unknownReference('payment_route_id', 'route');
-    const intent = await transact(db, change, async (tx) => {
-      if (paymentMethodId) await requireUsableMethod(tx, caller.accountId, { paymentMethodId, customerId });
-      return createIntent(tx, change, {
+    const known = await referencesOf(db, caller.accountId, named);
+    if (!known.customer) throw unknownReference('customer_id', 'cus');
+    if (named.paymentRouteId && !known.route) throw unknownReference('payment_route_id', 'route');
+    if (named.paymentMethodId) assertUsable(known.method, named);
+    const intent = await transact(db, change, (tx) =>
+      createIntent(tx, change, {
         id: caller.objectId(),
-        customerId,
+        ...named,
         amountAtom: body.amount_atom,
         currency: body.currency,
-        paymentMethodId,
-        paymentRouteId,
         captureMethod: body.capture_method,
         offSession: body.off_session,
         confirm: body.confirm,
-        execution,
+        execution: body.execution ?? known.execution,
         returnUrl: body.return_url ?? null,
         description: body.description ?? null,
         customFields: body.custom_fields ?? null,
         metadata: body.metadata ?? null,
-      });
-    });
+      }));
     if (!body.confirm) return this.settlements.view(intent);
     if (!intent.settled) await this.settlements.settle(intent, change);
     return this.settlements.answer(caller, intent.id);

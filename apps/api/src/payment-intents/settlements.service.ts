@@ -53,11 +53,12 @@ export class SettlementsService {
    * request's idempotency record open.
    */
   async answer(caller: Caller, intentId: string): Promise<PaymentIntentView> {
-    const row = await intentOf(this.infrastructure.db, caller.accountId, intentId);
+    const { db, environment } = this.infrastructure;
+    const [row, parts] = await Promise.all([intentOf(db, caller.accountId, intentId), intentParts(db, [intentId])]);
     if (!row) throw notFound('payment intent');
     if (row.status === 'processing') caller.leaveOpen();
     if (row.status === 'requires_payment_method' && row.declineCode) throw declined(row, this.infrastructure);
-    return this.view(row);
+    return paymentIntentView(row, parts.get(row.id)!, environment);
   }
 
   /** What waits for the customer, a capture or a lookup is the workflow's; while Temporal is away the sweeper starts it later. */
