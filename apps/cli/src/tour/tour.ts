@@ -157,14 +157,21 @@ async function paymentLink(traveller: Traveller, base: string, route: Json): Pro
     body: { mode: 'payment', success_url: null, payment_route_id: route.id, line_items: [{ price_id: price.id, quantity: 2 }] },
     expect: 201,
   });
-  const page = await (await fetch(link.url)).text();
+  const opened = await fetch(link.url);
+  const page = { markup: await opened.text(), cookies: opened.headers.getSetCookie() };
   const form = new URLSearchParams();
-  for (const [, name, value] of page.matchAll(/<input[^>]*type="hidden"[^>]*name="([^"]+)"[^>]*value="([^"]*)"/g)) form.set(name!, value!);
+  for (const [, name, value] of page.markup.matchAll(/<input[^>]*type="hidden"[^>]*name="([^"]+)"[^>]*value="([^"]*)"/g)) form.set(name!, value!);
   const typed = { email: `link.${Date.now()}@example.com`, name: 'Grace Hopper', number: '4242 4242 4242 4242', expiry: `12/${String(goodCard.exp_year).slice(2)}`, cvc: '123' };
   for (const [name, value] of Object.entries(typed)) form.set(name, value);
   const answer = await fetch(new URL(new URL(link.url).pathname, base), { method: 'POST', body: form, redirect: 'manual' });
   traveller.note(`POST ${new URL(link.url).pathname} → ${answer.status} ${answer.headers.get('location') ?? ''}`);
   traveller.check(answer.status === 303, 'the page takes the card and goes on to the success page');
+  const cookie = [...answer.headers.getSetCookie(), ...page.cookies].map((line) => line.split(';')[0]).join('; ');
+  const success = await fetch(new URL(answer.headers.get('location')!, link.url), { headers: { cookie } });
+  traveller.check(success.status === 200 && (await success.text()).includes('Payment complete'), 'the success page says that the payment is complete');
+  const { data: intents } = await traveller.call('POST', '/payment-intents/list', { body: { page_size: 5, sort_descending: true }, expect: 200 });
+  const paid = (intents as Json[]).find((intent) => intent.payment_link_id === link.id);
+  traveller.check(paid?.status === 'succeeded' && paid.amount_atom === 5000, 'the payment is an intent like any other');
   return link;
 }
 

@@ -45,7 +45,7 @@ export class Traveller {
     const response = await fetch(`${this.base}${path}`, { method, headers, body: options.body === undefined ? undefined : JSON.stringify(options.body) });
     const text = await response.text();
     const answer = text === '' ? {} : (JSON.parse(text) as Json);
-    this.print(`${method} ${path}${options.body === undefined ? '' : ` ${abridged(options.body)}`}`);
+    this.print(`${method} ${path}${options.body === undefined ? '' : ` ${shortened(JSON.stringify(options.body), 600)}`}`);
     this.print(`   ${response.status} ${abridged(answer)}`);
     const expected = Array.isArray(options.expect) ? options.expect : [options.expect];
     if (!expected.includes(response.status)) {
@@ -79,14 +79,18 @@ export class Traveller {
 
 const interesting = [
   'id', 'object', 'type', 'status', 'billing_status', 'name', 'email', 'code', 'amount_atom', 'amount_atom_received', 'currency', 'url', 'secret',
-  'current_period_end', 'resumes_at', 'total_objects', 'display_name', 'refunded_amount_atom', 'sequence', 'pending_webhooks', 'role', 'active',
+  'current_period_end', 'resumes_at', 'detail', 'created', 'subscription', 'data', 'total_objects', 'display_name', 'refunded_amount_atom', 'sequence', 'pending_webhooks', 'role', 'active',
 ];
 
+/** Of an answer what tells where things stand; the reference shows the rest. */
 function abridged(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const source = value as Json;
   const known = Object.fromEntries(interesting.filter((key) => key in source).map((key) => [key, source[key]]));
   const shown = Object.keys(known).length > 0 ? known : source;
-  const text = JSON.stringify(shown);
-  return text.length > 220 ? `${text.slice(0, 217)}…` : text;
+  return shortened(JSON.stringify(shown), 260);
+}
+
+function shortened(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }
