@@ -7,25 +7,7 @@ import { newId } from './mint.js';
 import { customers, paymentMethods, paymentRoutes, prices, products, type CustomerRow, type PriceRow, type ProductRow } from './schema/index.js';
 
 /** A request for a subscription after its ids were read; all ids are UUIDs, times are instants. */
-export interface SubscriptionRequest {
-  id: string;
-  customerId: string;
-  items: { priceId: string; quantity: number; description: string | null; customFields: Record<string, unknown> | null }[];
-  startsAt: Date | null;
-  trialEnd: Date | null;
-  trialPeriodDays: number | null;
-  trialFromPrice: boolean;
-  missingPaymentMethod: 'pause' | 'cancel';
-  collectionMethod: 'charge_automatically' | 'send_invoice';
-  netD: number | null;
-  description: string | null;
-  customFields: Record<string, unknown> | null;
-  paymentMethodId: string | null;
-  paymentRouteId: string | null;
-  cancelAtEnd: boolean;
-  totalBillingCycles: number | null;
-  totalAmountAtom: number | null;
-}
+export type SubscriptionRequest = Omit<NewSubscriptionJson, 'startsAt' | 'trialEnd'> & { startsAt: Date | null; trialEnd: Date | null };
 
 export interface PricedRequestItem {
   id: string;

@@ -1,13 +1,9 @@
 import {
   WithStartWorkflowOperation,
-  WorkflowIdConflictPolicy,
-  WorkflowIdReusePolicy,
-  WorkflowNotFoundError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
   type Client,
   type WorkflowStartOptions,
 } from '@temporalio/client';
-import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
 import {
   paymentQueue,
   paymentTaskTimeout,
@@ -19,15 +15,11 @@ import {
   type PaymentWorkflowInput,
 } from '../contracts/payment.contract.js';
 import type { AdvanceResult } from '../domain/payment/advance-result.js';
-
-const status = defineSearchAttributeKey('SignalboxStatus', SearchAttributeType.KEYWORD);
-const customer = defineSearchAttributeKey('SignalboxCustomer', SearchAttributeType.KEYWORD);
-const account = defineSearchAttributeKey('SignalboxAccount', SearchAttributeType.KEYWORD);
+import { closingRetries, isClosing, oneRun, searchable } from './workflow-options.js';
 
 /** How long a caller waits for a payment before the answer is `processing`. */
 export const settleDeadlineMs = 9_500;
 const startDeadlineMs = 3_000;
-const closingRetries = 3;
 
 export interface PaymentStart extends PaymentWorkflowInput {
   /** For people, for example `12.00 eur`. */
@@ -39,15 +31,10 @@ function optionsOf({ summary, ...input }: PaymentStart) {
     workflowId: paymentWorkflowId(input.payment),
     taskQueue: paymentQueue,
     workflowTaskTimeout: paymentTaskTimeout,
-    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-    workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+    ...oneRun,
     args: [input] as [PaymentWorkflowInput],
     staticSummary: summary,
-    typedSearchAttributes: new TypedSearchAttributes([
-      { key: status, value: 'processing' },
-      { key: account, value: input.account },
-      ...(input.customer ? [{ key: customer, value: input.customer }] : []),
-    ]),
+    typedSearchAttributes: searchable({ ...input, status: 'processing' }),
   } satisfies WorkflowStartOptions;
 }
 
@@ -81,10 +68,4 @@ export async function settlePaymentByWorkflow(
 export async function wakePaymentWorkflow(client: Client, start: PaymentStart): Promise<void> {
   await client.withDeadline(Date.now() + startDeadlineMs, () =>
     client.workflow.signalWithStart(paymentWorkflow, { ...optionsOf(start), signal: wakePayment }));
-}
-
-function isClosing(error: unknown): boolean {
-  if (error instanceof WorkflowNotFoundError) return true;
-  const text = error instanceof Error ? `${error.message} ${error.cause instanceof Error ? error.cause.message : ''}` : '';
-  return /workflow execution already completed|completed before|update.*aborted/i.test(text);
 }

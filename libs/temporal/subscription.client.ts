@@ -1,13 +1,10 @@
 import {
   WithStartWorkflowOperation,
-  WorkflowIdConflictPolicy,
-  WorkflowIdReusePolicy,
-  WorkflowNotFoundError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
   type Client,
   type WorkflowStartOptions,
 } from '@temporalio/client';
-import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes, type UpdateDefinition } from '@temporalio/common';
+import type { UpdateDefinition } from '@temporalio/common';
 import { fromFailure } from '../contracts/domain-failure.js';
 import {
   cancelSubscription,
@@ -28,17 +25,13 @@ import {
 } from '../contracts/subscription.contract.js';
 import { DomainError } from '../errors/domain-error.js';
 import { isTemporalOutage } from './connection.js';
-
-const status = defineSearchAttributeKey('SignalboxStatus', SearchAttributeType.KEYWORD);
-const customer = defineSearchAttributeKey('SignalboxCustomer', SearchAttributeType.KEYWORD);
-const account = defineSearchAttributeKey('SignalboxAccount', SearchAttributeType.KEYWORD);
+import { closingRetries, isClosing, oneRun, searchable } from './workflow-options.js';
 
 /** How long a caller waits for a command's answer. */
 export const commandDeadlineMs = 9_500;
 /** How long inside of it the workflow waits for a payment. */
 export const paymentWaitMs = 9_000;
 const signalDeadlineMs = 3_000;
-const closingRetries = 3;
 
 const definitions = {
   pause: pauseSubscription,
@@ -59,15 +52,10 @@ function optionsOf({ status: shown, summary, ...input }: SubscriptionStart, crea
   return {
     workflowId: subscriptionWorkflowId(input.subscription),
     taskQueue: subscriptionQueue,
-    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-    workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+    ...oneRun,
     args: [{ ...input, creates }] as [SubscriptionInput],
     staticSummary: summary,
-    typedSearchAttributes: new TypedSearchAttributes([
-      { key: status, value: shown },
-      { key: account, value: input.account },
-      { key: customer, value: input.customer },
-    ]),
+    typedSearchAttributes: searchable({ ...input, status: shown }),
   } satisfies WorkflowStartOptions;
 }
 
@@ -118,10 +106,4 @@ async function update<A>(client: Client, { start, creates, definition, args, upd
 export async function wakeSubscriptionWorkflow(client: Client, start: SubscriptionStart): Promise<void> {
   await client.withDeadline(Date.now() + signalDeadlineMs, () =>
     client.workflow.signalWithStart(subscriptionWorkflow, { ...optionsOf(start, false), signal: wakeSubscription }));
-}
-
-function isClosing(error: unknown): boolean {
-  if (error instanceof WorkflowNotFoundError) return true;
-  const text = error instanceof Error ? `${error.message} ${error.cause instanceof Error ? error.cause.message : ''}` : '';
-  return /workflow execution already completed|completed before|update.*aborted/i.test(text);
 }

@@ -1,5 +1,4 @@
-import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy, type Client } from '@temporalio/client';
-import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
+import type { Client } from '@temporalio/client';
 import {
   wakeEndpoint,
   webhookEndpointWorkflow,
@@ -7,9 +6,8 @@ import {
   webhookQueue,
   type WebhookEndpointInput,
 } from '../contracts/webhook-endpoint.contract.js';
+import { oneRun, searchable } from './workflow-options.js';
 
-const status = defineSearchAttributeKey('SignalboxStatus', SearchAttributeType.KEYWORD);
-const account = defineSearchAttributeKey('SignalboxAccount', SearchAttributeType.KEYWORD);
 const callTimeoutMs = 3_000;
 
 export interface EndpointToWake {
@@ -21,20 +19,16 @@ export interface EndpointToWake {
 }
 
 /** Wakes the endpoint's dispatcher, or starts it. Throws what the client throws when Temporal is away: the wake is repeated. */
-export async function wakeWebhookEndpoint(client: Client, { endpointId, endpoint, account: accountId }: EndpointToWake): Promise<void> {
+export async function wakeWebhookEndpoint(client: Client, { endpointId, endpoint, account }: EndpointToWake): Promise<void> {
   const input: WebhookEndpointInput = { endpointId, endpoint };
   await client.withDeadline(Date.now() + callTimeoutMs, () =>
     client.workflow.signalWithStart(webhookEndpointWorkflow, {
       workflowId: webhookEndpointWorkflowId(endpoint),
-      workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-      workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+      ...oneRun,
       taskQueue: webhookQueue,
       args: [input],
       signal: wakeEndpoint,
       staticSummary: `Delivers webhooks to ${endpoint}`,
-      typedSearchAttributes: new TypedSearchAttributes([
-        { key: status, value: 'delivering' },
-        { key: account, value: accountId },
-      ]),
+      typedSearchAttributes: searchable({ status: 'delivering', account, customer: null }),
     }));
 }

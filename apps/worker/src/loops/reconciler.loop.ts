@@ -4,6 +4,7 @@ import { subscriptionsToWake } from '../../../../libs/db/subscription.queries.js
 import { wakeSubscriptionWorkflow } from '../../../../libs/temporal/subscription.client.js';
 import { publicId } from '../../../../libs/views/ids.js';
 import type { Composition } from '../activities.js';
+import { startPeriodic } from './periodic.js';
 
 const everyMs = 2_000;
 const batch = 100;
@@ -14,9 +15,6 @@ const quietMs = 30_000;
 /** Wakes or starts again the workflow of every subscription that should have moved and did not. */
 export function startReconciler({ config, db, client, log }: Composition): () => Promise<void> {
   const woken = new LRUCache<string, number>({ max: 50_000, ttl: quietMs });
-  let stopped = false;
-  let healthy = true;
-  let running: Promise<void> = Promise.resolve();
 
   const wake = async (row: SubscriptionRow): Promise<void> => {
     const id = (kind: 'sub' | 'cus' | 'acct', uuid: string) => publicId(kind, config.environment, uuid);
@@ -32,34 +30,14 @@ export function startReconciler({ config, db, client, log }: Composition): () =>
     log.info({ subscription_id: id('sub', row.id), status: row.status }, 'late subscription goes on');
   };
 
-  const reconcile = async (): Promise<void> => {
+  const round = async (isStopped: () => boolean): Promise<void> => {
     const found = (await subscriptionsToWake(db, batch)).filter((row) => woken.get(row.id) !== row.version);
-    for (let index = 0; index < found.length && !stopped; index += atOnce) {
+    for (let index = 0; index < found.length && !isStopped(); index += atOnce) {
       const part = found.slice(index, index + atOnce);
       await Promise.all(part.map(wake));
       for (const row of part) woken.set(row.id, row.version);
     }
   };
 
-  const tick = (): void => {
-    running = reconcile().then(
-      () => {
-        healthy = true;
-      },
-      (err: unknown) => {
-        if (healthy) log.warn({ err }, 'cannot reconcile subscriptions');
-        healthy = false;
-      },
-    );
-    void running.finally(() => {
-      if (!stopped) timer = setTimeout(tick, everyMs);
-    });
-  };
-  let timer = setTimeout(tick, everyMs);
-
-  return async () => {
-    stopped = true;
-    clearTimeout(timer);
-    await running;
-  };
+  return startPeriodic({ everyMs, trouble: 'cannot reconcile subscriptions', round }, log);
 }

@@ -4,6 +4,7 @@ import type { PaymentIntentRow } from '../../../../libs/db/schema/index.js';
 import { paymentStart } from '../../../../libs/payments/payment-start.js';
 import { wakePaymentWorkflow } from '../../../../libs/temporal/payment.client.js';
 import type { Composition } from '../activities.js';
+import { startPeriodic } from './periodic.js';
 
 const everyMs = 2_000;
 const batch = 100;
@@ -18,43 +19,20 @@ const hiddenMs = 15 * 60_000;
  * every worker; starting a workflow that runs already only wakes it.
  */
 export function startSweeper({ db, client, payments, log }: Composition): () => Promise<void> {
-  let stopped = false;
-  let round = 0;
-  let healthy = true;
-  let running: Promise<void> = Promise.resolve();
+  let rounds = 0;
 
   const start = async (intent: PaymentIntentRow): Promise<void> => {
     await wakePaymentWorkflow(client, await paymentStart(payments, intent));
     log.info({ payment_intent_id: intent.id, status: intent.status }, 'interrupted payment goes on');
   };
 
-  const sweep = async (): Promise<void> => {
-    round += 1;
+  const round = async (isStopped: () => boolean): Promise<void> => {
+    rounds += 1;
     const found = await db.transaction((tx) => interruptedPayments(tx, batch));
-    if (round % overdueEvery === 0) await sweepHiddenMethods(db, { olderThanMs: hiddenMs });
-    if (round % overdueEvery === 0) found.push(...(await db.transaction((tx) => overduePayments(tx, batch))));
-    for (let index = 0; index < found.length && !stopped; index += atOnce) await Promise.all(found.slice(index, index + atOnce).map(start));
+    if (rounds % overdueEvery === 0) await sweepHiddenMethods(db, { olderThanMs: hiddenMs });
+    if (rounds % overdueEvery === 0) found.push(...(await db.transaction((tx) => overduePayments(tx, batch))));
+    for (let index = 0; index < found.length && !isStopped(); index += atOnce) await Promise.all(found.slice(index, index + atOnce).map(start));
   };
 
-  const tick = (): void => {
-    running = sweep().then(
-      () => {
-        healthy = true;
-      },
-      (err: unknown) => {
-        if (healthy) log.warn({ err }, 'cannot sweep');
-        healthy = false;
-      },
-    );
-    void running.finally(() => {
-      if (!stopped) timer = setTimeout(tick, everyMs);
-    });
-  };
-  let timer = setTimeout(tick, everyMs);
-
-  return async () => {
-    stopped = true;
-    clearTimeout(timer);
-    await running;
-  };
+  return startPeriodic({ everyMs, trouble: 'cannot sweep', round }, log);
 }

@@ -1,0 +1,31 @@
+import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy, WorkflowNotFoundError } from '@temporalio/client';
+import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
+
+const status = defineSearchAttributeKey('SignalboxStatus', SearchAttributeType.KEYWORD);
+const customer = defineSearchAttributeKey('SignalboxCustomer', SearchAttributeType.KEYWORD);
+const account = defineSearchAttributeKey('SignalboxAccount', SearchAttributeType.KEYWORD);
+
+/** How often a call is repeated when the workflow ended between our look and the call. */
+export const closingRetries = 3;
+
+/** One run per object at a time; a new one where the last has ended. */
+export const oneRun = {
+  workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+  workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+} as const;
+
+/** What operators search by; ids are public. */
+export function searchable(of: { status: string; account: string; customer: string | null }): TypedSearchAttributes {
+  return new TypedSearchAttributes([
+    { key: status, value: of.status },
+    { key: account, value: of.account },
+    ...(of.customer ? [{ key: customer, value: of.customer }] : []),
+  ]);
+}
+
+/** The workflow ended while it was called: the next call starts a new run. */
+export function isClosing(error: unknown): boolean {
+  if (error instanceof WorkflowNotFoundError) return true;
+  const text = error instanceof Error ? `${error.message} ${error.cause instanceof Error ? error.cause.message : ''}` : '';
+  return /workflow execution already completed|completed before|update.*aborted/i.test(text);
+}
