@@ -14,6 +14,8 @@ export interface EventFilter {
   /** Exact types and prefixes (`x.*`); `*` and `all` are everything. */
   types?: readonly string[] | null;
   createdAt?: RangeFilter<Date> | null;
+  /** Events never change: the same instant, another filter. */
+  updatedAt?: RangeFilter<Date> | null;
   /** True: every delivery arrived (and there is one). False: at least one did not. */
   deliverySuccess?: boolean | null;
 }
@@ -70,11 +72,12 @@ export function decodePosition(cursor: string | undefined): EventPosition | null
   return { txId, id };
 }
 
-function conditions({ objectId, types, createdAt, deliverySuccess }: EventFilter): (SQL | undefined)[] {
+function conditions({ objectId, types, createdAt, updatedAt, deliverySuccess }: EventFilter): (SQL | undefined)[] {
   return [
     objectId === undefined ? undefined : eq(events.objectId, objectId),
     types ? ofTypes(types) : undefined,
     ...inRange(events.createdAt, createdAt),
+    ...inRange(events.createdAt, updatedAt),
     deliverySuccess === true ? and(hasDelivery(), sql`not ${hasDelivery(sql`d.status <> 'delivered'`)}`) : undefined,
     deliverySuccess === false ? hasDelivery(sql`d.status <> 'delivered'`) : undefined,
   ];

@@ -49,16 +49,19 @@ export async function invoiceViews(db: Db | Tx, rows: InvoiceRow[], environment:
   );
 }
 
+/** The last attempt is being cancelled or replaced at its processor. */
+const operating = sql<boolean>`exists (select 1 from charge_operations o where o.charge_id = ${charges.id} and o.status = 'pending')`;
+
 /** Finalised invoices of a subscription, oldest first, with how their payments stand. */
 export async function readInvoiceFacts(db: Db | Tx, subscriptionId: string): Promise<InvoiceFacts[]> {
   const rows = await db
-    .select({ invoice: invoices, intentStatus: paymentIntents.status, outcomeClass: charges.outcomeClass })
+    .select({ invoice: invoices, intentStatus: paymentIntents.status, outcomeClass: charges.outcomeClass, operating })
     .from(invoices)
     .leftJoin(paymentIntents, eq(paymentIntents.id, invoices.paymentIntentId))
     .leftJoin(charges, eq(charges.id, paymentIntents.lastChargeId))
     .where(and(eq(invoices.subscriptionId, subscriptionId), isNotNull(invoices.finalizedAt), worthReading(subscriptionId)))
     .orderBy(asc(invoices.periodStart), asc(invoices.id));
-  return rows.map(({ invoice, intentStatus, outcomeClass }) => ({
+  return rows.map(({ invoice, intentStatus, outcomeClass, operating: busy }) => ({
     id: invoice.id,
     status: invoice.status,
     periodStart: invoice.periodStart,
@@ -68,7 +71,8 @@ export async function readInvoiceFacts(db: Db | Tx, subscriptionId: string): Pro
     dueAtom: invoice.dueAtom,
     paidAtom: invoice.paidAtom,
     refundedAtom: invoice.refundedAtom,
-    payment: standingOf(intentStatus),
+    paidOutOfBand: invoice.paidOutOfBand,
+    payment: intentStatus === 'requires_action' && busy ? 'unresolved' : standingOf(intentStatus),
     failure: outcomeClass as OutcomeClass | null,
   }));
 }

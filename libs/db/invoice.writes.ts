@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import type { Change } from '../domain/change/change.js';
 import type { InvoiceDraft } from '../domain/invoice/invoice.draft.js';
 import { moveInvoice, type InvoiceMove } from '../domain/invoice/invoice.machine.js';
@@ -6,6 +6,7 @@ import { DomainError, notFound } from '../errors/domain-error.js';
 import { invoiceItemView } from '../views/invoice.view.js';
 import { raiseAttention } from './attention.writes.js';
 import type { Tx } from './client.js';
+import { enterBalance } from './customer-balance.writes.js';
 import { appendEvents, previousValues, type EventDraft } from './event.writes.js';
 import { invoiceViews } from './invoice.queries.js';
 import { newId } from './mint.js';
@@ -22,22 +23,34 @@ export interface InvoiceOutcome {
   at: Date;
 }
 
-/** What an invoice learns from its payment, in the transaction of the payment's own outcome. Events `invoice.*`. */
-export async function settleInvoice(tx: Tx, change: Change, outcome: InvoiceOutcome): Promise<void> {
+/**
+ * What an invoice learns from its payment, in the transaction of the payment's own outcome. Events `invoice.*`.
+ * @returns the invoice where it was not owed any more when its payment succeeded; else null.
+ */
+export async function settleInvoice(tx: Tx, change: Change, outcome: InvoiceOutcome): Promise<InvoiceRow | null> {
   const row = await lockInvoice(tx, change.accountId, outcome.invoiceId);
-  if (outcome.outcome === 'refunded') {
-    const refundedAtom = Math.min(row.paidAtom, row.refundedAtom + outcome.amountAtom);
-    return updateInvoice(tx, change, { row, set: { refundedAtom }, at: outcome.at, event: 'invoice.updated' });
+  if (outcome.outcome === 'refunded') await returnMoney(tx, change, { row, outcome });
+  else if (outcome.outcome === 'failed') await failInvoice(tx, change, { row, message: outcome.failureMessage, at: outcome.at });
+  else {
+    const status = moveInvoice(row.status, 'pay');
+    if (!status) return row;
+    const set = { status, paidAtom: row.dueAtom, paidAt: outcome.at, paymentIntentId: outcome.paymentIntentId, latestFailureMessage: null };
+    await updateInvoice(tx, change, { row, set, at: outcome.at, event: 'invoice.paid' });
   }
-  if (outcome.outcome === 'failed') return failInvoice(tx, change, { row, message: outcome.failureMessage, at: outcome.at });
-  const status = moveInvoice(row.status, 'pay');
-  if (!status) {
-    const reason = `A payment succeeded for an invoice that is ${row.status}.`;
-    const line = { accountId: row.accountId, type: 'invoice_paid_twice', kind: 'inv', objectId: row.id, reason, actions: ['Refund the payment.'] };
-    return raiseAttention(tx, line, outcome.at);
-  }
-  const set = { status, paidAtom: row.dueAtom, paidAt: outcome.at, paymentIntentId: outcome.paymentIntentId, latestFailureMessage: null };
-  await updateInvoice(tx, change, { row, set, at: outcome.at, event: 'invoice.paid' });
+  return null;
+}
+
+/** Money that came for an invoice that was closed meanwhile goes back without having been the invoice's. */
+async function returnMoney(tx: Tx, change: Change, { row, outcome }: { row: InvoiceRow; outcome: InvoiceOutcome }): Promise<void> {
+  const refundedAtom = Math.min(row.paidAtom, row.refundedAtom + outcome.amountAtom);
+  if (refundedAtom !== row.refundedAtom) await updateInvoice(tx, change, { row, set: { refundedAtom }, at: outcome.at, event: 'invoice.updated' });
+}
+
+/** A line for people: the money of a payment that its invoice does not take could not be sent back by itself. */
+export function raiseUnowed(tx: Tx, row: InvoiceRow, at: Date): Promise<void> {
+  const reason = `A payment succeeded for an invoice that is ${row.status}.`;
+  const line = { accountId: row.accountId, type: 'invoice_paid_twice', kind: 'inv', objectId: row.id, reason, actions: ['Refund the payment.'] };
+  return raiseAttention(tx, line, at);
 }
 
 interface Failure {
@@ -68,6 +81,14 @@ export async function closeInvoice(tx: Tx, change: Change, { invoiceId, as, at }
   if (!status) throw new DomainError('conflict', `An invoice that is ${row.status} cannot become ${as}.`);
   const set = { status, voidedAt: as === 'void' ? at : null };
   await updateInvoice(tx, change, { row, set, at, event: as === 'void' ? 'invoice.voided' : 'invoice.uncollectible' });
+  if (as === 'void' && row.appliedBalanceAtom > 0) await unapply(tx, change, { row, at });
+}
+
+/** Credit that a voided invoice had used is the customer's again. */
+async function unapply(tx: Tx, change: Change, { row, at }: { row: InvoiceRow; at: Date }): Promise<void> {
+  const { customerId, currency, appliedBalanceAtom: amountAtom, id: invoiceId } = row;
+  const description = `Returned from voided invoice ${row.number}`;
+  await enterBalance(tx, change, { customerId, currency, amountAtom, invoiceId, type: 'unapplied_from_invoice', description }, at);
 }
 
 interface InvoiceUpdate {
@@ -192,6 +213,7 @@ async function nextNumber(tx: Tx, accountId: string): Promise<number> {
 }
 
 /** Which intent collects the invoice, known once its payment begins. */
-export async function linkIntent(tx: Tx, invoiceId: string, paymentIntentId: string): Promise<void> {
-  await tx.update(invoices).set({ paymentIntentId }).where(eq(invoices.id, invoiceId));
+export async function linkIntent(tx: Tx, change: Change, { invoiceId, paymentIntentId, at }: { invoiceId: string; paymentIntentId: string; at: Date }): Promise<void> {
+  const row = await lockInvoice(tx, change.accountId, invoiceId);
+  if (row.paymentIntentId !== paymentIntentId) await updateInvoice(tx, change, { row, set: { paymentIntentId }, at, event: 'invoice.updated' });
 }

@@ -1,6 +1,8 @@
 import { and, asc, eq, getTableColumns, ne, sql } from 'drizzle-orm';
 import type { Change } from '../domain/change/change.js';
 import type { Tx } from './client.js';
+import { findCustomer } from './customer.queries.js';
+import { updateCustomer } from './customer.writes.js';
 import { appendEvents } from './event.writes.js';
 import { customers, subscriptions, type PaymentMethodRow } from './schema/index.js';
 import { subscriptionViews } from './subscription.queries.js';
@@ -30,4 +32,11 @@ export async function announceDetached(tx: Tx, change: Change, method: PaymentMe
   await appendEvents(tx, change, rows.map((row, index) => ({
     type: 'customer.subscription.payment_method_detached', kind: 'sub', objectId: row.id, customerId, data: views[index]!, previous: {},
   })));
+}
+
+/** A detached method is nobody's default. Event `customer.updated`. */
+export async function forgetDefault(tx: Tx, change: Change, method: PaymentMethodRow): Promise<void> {
+  if (method.customerId === null) return;
+  const customer = await findCustomer(tx, method.accountId, method.customerId);
+  if (customer?.defaultPaymentMethodId === method.id) await updateCustomer(tx, change, { id: customer.id, patch: () => ({ defaultPaymentMethodId: null }) });
 }

@@ -6,7 +6,7 @@ import type { Db, Tx } from './client.js';
 import { oncePerCommand } from './command.writes.js';
 import { appendEvents, previousValues, type EventDraft } from './event.writes.js';
 import { newId } from './mint.js';
-import { announceDetached } from './payment-method-detached.writes.js';
+import { announceDetached, forgetDefault } from './payment-method-detached.writes.js';
 import { lockTestCards, mapToSimulators, type Credential } from './payment-method-mapping.writes.js';
 import { customerExists, mappingsOf, shownMethods, viewMethod } from './payment-method.queries.js';
 import { findProcessor } from './processor.queries.js';
@@ -102,6 +102,7 @@ export async function detachPaymentMethod(tx: Tx, change: Change, id: string): P
     if (row.status === 'detached') throw refusedMove(row, 'detached');
     const view = await store(tx, change, { before: row, patch: { status: 'detached' }, type: 'payment_method.detached' });
     await announceDetached(tx, change, row);
+    await forgetDefault(tx, change, row);
     return view;
   });
 }

@@ -38,17 +38,24 @@ export interface IntentRest {
  * Writes the intent only while the lease is the caller's.
  * @returns whether the lease was given back too, or null if it was lost: then nothing may be written at all.
  */
+export interface WrittenIntent {
+  released: boolean;
+  /** What others may change while the lease is held. */
+  fields: Pick<PaymentIntentRow, 'version' | 'description' | 'customFields' | 'metadata'>;
+}
+
 export async function writeHeldIntent(
   tx: Tx,
   fence: Fence,
   set: Partial<PaymentIntentRow>,
   rest: IntentRest,
-): Promise<{ released: boolean } | null> {
+): Promise<WrittenIntent | null> {
   const seen = sql`${paymentIntents.wakeSeq} = ${rest.seenWake}`;
   const [row] = await tx
     .update(paymentIntents)
     .set({
       ...set,
+      version: sql`${paymentIntents.version} + 1`,
       settled: rest.settled ? (sql`${seen}` as never) : false,
       nextActionAt: rest.nextActionAt,
       ...(rest.release ? { leaseUntil: sql`case when ${seen} then null else ${paymentIntents.leaseUntil} end` as never } : {}),
@@ -60,8 +67,16 @@ export async function writeHeldIntent(
         sql`${paymentIntents.leaseUntil} is not null`,
       ),
     )
-    .returning({ leaseUntil: paymentIntents.leaseUntil });
-  return row ? { released: row.leaseUntil === null } : null;
+    .returning({
+      leaseUntil: paymentIntents.leaseUntil,
+      version: paymentIntents.version,
+      description: paymentIntents.description,
+      customFields: paymentIntents.customFields,
+      metadata: paymentIntents.metadata,
+    });
+  if (!row) return null;
+  const { leaseUntil, ...fields } = row;
+  return { released: leaseUntil === null, fields };
 }
 
 export async function insertCharge(tx: Tx, row: ChargeRow, callLimitMs: number): Promise<void> {
@@ -188,10 +203,10 @@ export async function keepNetworkTransaction(tx: Tx, found: { paymentMethodId: s
 }
 
 /** Reserves an amount of the charge for a refund; false: more than what is captured and not refunded yet. */
-export async function reserveRefund(tx: Tx, chargeId: string, amountAtom: number): Promise<boolean> {
+export async function reserveRefund(tx: Tx, chargeId: string, { amountAtom, at }: { amountAtom: number; at: Date }): Promise<boolean> {
   const rows = await tx
     .update(charges)
-    .set({ refundedAtom: sql`${charges.refundedAtom} + ${amountAtom}` })
+    .set({ refundedAtom: sql`${charges.refundedAtom} + ${amountAtom}`, version: sql`${charges.version} + 1`, updatedAt: at })
     .where(and(eq(charges.id, chargeId), sql`${charges.refundedAtom} + ${amountAtom} <= ${charges.capturedAtom}`))
     .returning({ id: charges.id });
   return rows.length > 0;

@@ -25,6 +25,8 @@ import { invoices, prices, subscriptionItems, subscriptions, type InvoiceRow, ty
 export interface InvoicePayments {
   /** Makes the invoice's one intent, or confirms it again; answers its UUID. */
   begin(tx: Tx, change: Change, wish: { invoice: InvoiceRow; subscription: SubscriptionRow; paymentMethodId: string; now: Date }): Promise<string>;
+  /** Before the invoice is voided: nothing can collect it any more. Answers the UUID of an intent that must be moved on, or null. */
+  release(tx: Tx, change: Change, wish: { invoice: InvoiceRow; now: Date }): Promise<string | null>;
   /** Asks for money back; answers the UUID of the intent that must be moved on. */
   refund(tx: Tx, change: Change, wish: { invoice: InvoiceRow; amountAtom: number; now: Date }): Promise<string>;
 }
@@ -109,11 +111,15 @@ async function writePlan(tx: Tx, change: Change, { before, row, plan, facts, pay
   const written = before ? await updateRow(tx, before, plan.next, now) : row;
   const advance: string[] = [];
   const invoice = plan.invoice ? await finalise(tx, change, { row: written, plan, facts }) : null;
-  for (const closed of plan.closed) await close(tx, change, closed, now);
+  for (const closed of plan.closed) {
+    if (closed.as === 'void') advance.push(...(await release(tx, change, { invoiceId: closed.invoiceId, payments, now })));
+    await close(tx, change, closed, now);
+  }
   if (plan.charge) {
     const charged = (await findInvoice(tx, change.accountId, plan.charge.invoiceId))!;
     const { paymentMethodId } = plan.charge;
-    await linkIntent(tx, charged.id, await payments.begin(tx, change, { invoice: charged, subscription: written, paymentMethodId, now }));
+    const paymentIntentId = await payments.begin(tx, change, { invoice: charged, subscription: written, paymentMethodId, now });
+    await linkIntent(tx, change, { invoiceId: charged.id, paymentIntentId, at: now });
   }
   if (plan.creditAtom > 0) await credit(tx, change, { row: written, amountAtom: plan.creditAtom, now });
   if (plan.refund) {
@@ -153,6 +159,12 @@ async function finalise(tx: Tx, change: Change, { row, plan, facts }: Pick<PlanW
   return invoice;
 }
 
+async function release(tx: Tx, change: Change, wish: { invoiceId: string; payments: InvoicePayments; now: Date }): Promise<string[]> {
+  const invoice = await findInvoice(tx, change.accountId, wish.invoiceId);
+  const intentId = invoice ? await wish.payments.release(tx, change, { invoice, now: wish.now }) : null;
+  return intentId ? [intentId] : [];
+}
+
 async function close(tx: Tx, change: Change, { invoiceId, as, message }: Plan['closed'][number], at: Date): Promise<void> {
   if (as === 'past_due') await markPastDue(tx, change, { invoiceId, message: message ?? null, at });
   else await closeInvoice(tx, change, { invoiceId, as, at });
@@ -173,11 +185,11 @@ async function eventsOf(
   change: Change,
   { before, row, events }: { before: SubscriptionRow | null; row: SubscriptionRow; events: SubscriptionEvent[] },
 ): Promise<EventDraft[]> {
-  if (events.length === 0 && before) return [];
   const items = await readPricedItems(tx, [row.id]);
   const data = viewWithItems(row, items, change.environment);
   const previous = before ? previousValues(viewWithItems(before, items, change.environment), data) : null;
-  const own = events.map((event): EventDraft => ({
+  const told = events.length === 0 && previous && isWorthTelling(data, previous) ? (['updated'] as const) : events;
+  const own = told.map((event): EventDraft => ({
     type: `customer.subscription.${event}`,
     kind: 'sub',
     objectId: row.id,
@@ -186,6 +198,12 @@ async function eventsOf(
     previous: event === 'created' ? null : (previous ?? {}),
   }));
   return before ? own : [...own, ...itemEvents(change, row, items)];
+}
+
+/** That an attempt begins, told by the payment's own events, is all that changed. */
+function isWorthTelling(data: { next_payment_attempt_at: string | null }, previous: object): boolean {
+  const keys = Object.keys(previous).filter((key) => key !== 'updated_at' && (key !== 'next_payment_attempt_at' || data.next_payment_attempt_at !== null));
+  return keys.length > 0;
 }
 
 function itemEvents(change: Change, row: SubscriptionRow, items: PricedItem[]): EventDraft[] {

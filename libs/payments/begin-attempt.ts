@@ -26,6 +26,8 @@ export async function beginAttempt(deps: PaymentDeps, held: HeldPayment): Promis
   const tried = held.charges.filter((charge) => charge.confirmation === held.intent.confirmation);
   const last = tried.at(-1);
   const candidates = candidatesOf(deps, context, connections);
+  const hard = held.charges.findLast((charge) => charge.outcomeClass === 'hard_decline' && charge.paymentMethodId === held.intent.paymentMethodId);
+  if (hard) return noCandidate(deps, held, { last: hard, decision: null });
   const decision = last ? continued(last) : await decide(deps, held.intent, context, candidates);
   const target = decision ? nextTarget(deps, { decision, tried, candidates, connections, intent: held.intent }) : null;
   if (!decision || !target) return noCandidate(deps, held, { last, decision });

@@ -1,16 +1,29 @@
 import type { Tx } from '../db/client.js';
 import { oncePerCommand } from '../db/command.writes.js';
+import { findInvoice } from '../db/invoice.queries.js';
 import { chargesOfIntent, operationsOfCharge } from '../db/payment.queries.js';
 import { insertOperation, updateIntent, wakePayment } from '../db/payment.writes.js';
 import type { PaymentIntentRow } from '../db/schema/index.js';
 import type { Change } from '../domain/change/change.js';
+import { isOwed } from '../domain/invoice/invoice.machine.js';
 import { DomainError } from '../errors/domain-error.js';
+import { publicId } from '../views/ids.js';
 import { refuseMove, requireIntent, tellIntent } from './intent-change.js';
 import { newOperation } from './new-operation.js';
 
 export interface Cancellation {
   intentId: string;
   now?: Date;
+}
+
+/** @throws DomainError 409 for the payment of an invoice that may still be paid: the invoice is voided instead. */
+export async function cancelIntentByHand(tx: Tx, change: Change, wanted: Cancellation): Promise<{ intent: PaymentIntentRow; advance: boolean }> {
+  const { invoiceId } = await requireIntent(tx, change, wanted.intentId);
+  const invoice = invoiceId ? await findInvoice(tx, change.accountId, invoiceId) : undefined;
+  if (invoice && (isOwed(invoice.status) || invoice.status === 'uncollectible')) {
+    throw new DomainError('conflict', `This payment collects invoice ${publicId('inv', change.environment, invoice.id)}: void the invoice instead.`);
+  }
+  return cancelIntent(tx, change, wanted);
 }
 
 /**

@@ -3,7 +3,7 @@ import { transact } from '../db/change.js';
 import type { Tx } from '../db/client.js';
 import { appendEvents, previousValues, type EventDraft } from '../db/event.writes.js';
 import { mayCollect } from '../db/invoice.queries.js';
-import { settleInvoice } from '../db/invoice.writes.js';
+import { raiseUnowed, settleInvoice } from '../db/invoice.writes.js';
 import {
   insertCharge,
   insertEvidence,
@@ -15,17 +15,19 @@ import {
   updateOperation,
   updateRefund,
   writeHeldIntent,
+  type WrittenIntent,
 } from '../db/payment.writes.js';
-import type { AttemptEvidenceRow, ChargeRow } from '../db/schema/index.js';
+import type { AttemptEvidenceRow, ChargeRow, InvoiceRow } from '../db/schema/index.js';
 import type { Change } from '../domain/change/change.js';
 import type { Environment } from '../domain/environment.js';
 import { chargeView } from '../views/charge.view.js';
 import { paymentIntentView } from '../views/payment-intent.view.js';
 import { refundView } from '../views/refund.view.js';
-import { derivedId } from '../db/mint.js';
+import { derivedId, siblingId } from '../db/mint.js';
 import { partsOf, stepOf, type HeldPayment } from './held-payment.js';
 import type { Move } from './move.js';
 import type { PaymentDeps } from './payment.deps.js';
+import { refundCharge } from './refund-charge.js';
 
 /** The lease is somebody else's: nothing was written. */
 export class LeaseLost extends Error {}
@@ -50,11 +52,11 @@ export async function commitMove(deps: PaymentDeps, held: HeldPayment, move: Mov
   const step = stepOf(after);
   const resting = !move.newCharge && (step.kind === 'wait' || step.kind === 'done') && after.evidence.length === 0;
   const change = changeOf(deps.environment, held);
-  const released = await transact(deps.db, change, async (tx) => {
+  const { released, fields } = await transact(deps.db, change, async (tx) => {
     const written = await writeHeldIntent(
       tx,
       { intentId: held.intent.id, token: held.lease.token },
-      { ...move.intent, lastChargeId: after.intent.lastChargeId, attempts: after.intent.attempts, version: after.intent.version, updatedAt: at },
+      { ...move.intent, lastChargeId: after.intent.lastChargeId, attempts: after.intent.attempts, updatedAt: at },
       {
         settled: resting && step.kind === 'done',
         nextActionAt: resting && step.kind === 'wait' && step.until !== null ? new Date(step.until) : null,
@@ -65,10 +67,16 @@ export async function commitMove(deps: PaymentDeps, held: HeldPayment, move: Mov
     if (!written) throw new LeaseLost();
     await writeRows(tx, { held, after, move, at, callLimitMs: options.callLimitMs ?? 0 });
     await tellInvoice(tx, change, { after, move, at });
-    await appendEvents(tx, change, eventsOf(held, after, { move, environment: deps.environment }));
-    return written.released;
+    const drafts = eventsOf(withFields(held, written.fields), withFields(after, written.fields), { move, environment: deps.environment });
+    await appendEvents(tx, change, drafts);
+    return written;
   });
-  return { ...after, released };
+  return { ...withFields(after, fields), released };
+}
+
+/** What was changed beside the lease is neither undone nor told as this move's doing. */
+function withFields(held: HeldPayment, fields: WrittenIntent['fields']): HeldPayment {
+  return { ...held, intent: { ...held.intent, ...fields } };
 }
 
 interface Writing {
@@ -110,7 +118,7 @@ async function mayBegin(tx: Tx, { intent: { invoiceId, subscriptionId } }: HeldP
 async function tellInvoice(tx: Tx, change: Change, { after, move, at }: Pick<Writing, 'after' | 'move' | 'at'>): Promise<void> {
   const { intent } = after;
   if (!intent.invoiceId || (!move.invoice && !move.refundedAtom)) return;
-  await settleInvoice(tx, change, {
+  const unowed = await settleInvoice(tx, change, {
     invoiceId: intent.invoiceId,
     paymentIntentId: intent.id,
     outcome: move.invoice ?? 'refunded',
@@ -118,6 +126,16 @@ async function tellInvoice(tx: Tx, change: Change, { after, move, at }: Pick<Wri
     failureMessage: move.invoice === 'failed' ? intent.declineReason : null,
     at,
   });
+  if (unowed) await returnUnowed(tx, change, { after, unowed, at });
+}
+
+/** The invoice was voided or paid meanwhile: the money goes back, once. */
+async function returnUnowed(tx: Tx, change: Change, { after, unowed, at }: { after: HeldPayment; unowed: InvoiceRow; at: Date }): Promise<void> {
+  const charge = after.charges.findLast((each) => each.status === 'succeeded' && each.capturedAtom > each.refundedAtom);
+  const busy = after.operations.some((operation) => operation.chargeId === charge?.id && operation.status === 'pending');
+  if (!charge || busy) return raiseUnowed(tx, unowed, at);
+  const wish = { id: siblingId(charge.id, 'unowed'), intentId: after.intent.id, chargeId: charge.id, now: at, intended: true };
+  await refundCharge(tx, change, { ...wish, reason: 'duplicate', description: `The invoice is ${unowed.status}` });
 }
 
 /** The payment after a move, in memory. */

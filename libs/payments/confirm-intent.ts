@@ -1,5 +1,6 @@
 import type { Tx } from '../db/client.js';
 import { oncePerCommand } from '../db/command.writes.js';
+import { customerExists } from '../db/payment-method.queries.js';
 import { chargesOfIntent, operationsOfCharge } from '../db/payment.queries.js';
 import { insertOperation, updateIntent, wakePayment } from '../db/payment.writes.js';
 import type { PaymentIntentRow } from '../db/schema/index.js';
@@ -34,6 +35,7 @@ async function confirmOnce(tx: Tx, change: Change, { intent, wanted }: { intent:
   if (intent.status === 'processing') throw new DomainError('payment_in_flight');
   const open = intent.status === 'requires_payment_method' || intent.status === 'requires_confirmation';
   if (!open && intent.status !== 'requires_action') throw refuseMove(intent, 'be confirmed');
+  if (intent.customerId && !(await customerExists(tx, change.accountId, intent.customerId))) throw new DomainError('conflict', 'The customer was deleted.');
   const paymentMethodId = wanted.paymentMethodId ?? intent.paymentMethodId;
   if (!paymentMethodId) throw new DomainError('payment_method_required');
   if (wanted.paymentMethodId || open) await requireUsableMethod(tx, change.accountId, { paymentMethodId, customerId: intent.customerId });

@@ -1,11 +1,13 @@
 import type { Tx } from '../db/client.js';
-import { newId, siblingId } from '../db/mint.js';
+import { derivedId, newId, siblingId } from '../db/mint.js';
+import { chargesOfIntent } from '../db/payment.queries.js';
 import { lockIntent } from '../db/payment.writes.js';
 import type { InvoiceRow, PaymentIntentRow, SubscriptionRow } from '../db/schema/index.js';
 import type { InvoicePayments } from '../db/subscription.writes.js';
 import type { Change } from '../domain/change/change.js';
 import { DomainError } from '../errors/domain-error.js';
 import { publicId } from '../views/ids.js';
+import { cancelIntent } from './cancel-intent.js';
 import { confirmIntent } from './confirm-intent.js';
 import { createIntent } from './create-intent.js';
 import { refundCharge } from './refund-charge.js';
@@ -24,14 +26,28 @@ export const invoicePayments: InvoicePayments = {
     return intent.id;
   },
 
-  async refund(tx, change, { invoice, amountAtom, now }) {
+  async release(tx, change, { invoice, now }) {
     const intent = invoice.paymentIntentId ? await lockIntent(tx, change.accountId, invoice.paymentIntentId) : null;
-    if (!intent?.lastChargeId) throw new DomainError('conflict', 'The invoice was not paid through a processor.');
-    const wish = { id: newId(), intentId: intent.id, chargeId: intent.lastChargeId, amountAtom, now };
+    if (!intent || isOver(intent)) return null;
+    const { advance } = await cancelIntent(tx, { ...change, commandId: derivedId(change.commandId, 'release', intent.id) }, { intentId: intent.id, now });
+    return advance ? intent.id : null;
+  },
+
+  async refund(tx, change, { invoice, amountAtom, now }) {
+    const charges = invoice.paymentIntentId ? await chargesOfIntent(tx, invoice.paymentIntentId) : [];
+    const charge = charges.findLast((each) => each.status === 'succeeded' && !each.isLate && each.capturedAtom > each.refundedAtom);
+    if (!charge) throw new DomainError('conflict', 'The invoice was not paid through a processor.');
+    const wish = { id: newId(), intentId: charge.paymentIntentId, chargeId: charge.id, amountAtom, now, intended: true };
     await refundCharge(tx, change, { ...wish, reason: 'requested_by_customer', description: 'Refund of a cancelled subscription' });
-    return intent.id;
+    return charge.paymentIntentId;
   },
 };
+
+/** Nothing to release: it is cancelled, or a success or an exception that only its own outcome can end. */
+function isOver({ status, settled }: PaymentIntentRow): boolean {
+  const open = status === 'requires_action' || status === 'requires_payment_method' || status === 'requires_confirmation';
+  return !open || (status !== 'requires_action' && !settled);
+}
 
 /** The one intent of an invoice, asking for its money at once. */
 export function openInvoiceIntent(tx: Tx, change: Change, { invoice, subscription, paymentMethodId, now, present }: Begin & { present: boolean }): Promise<PaymentIntentRow> {

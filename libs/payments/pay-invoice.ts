@@ -28,7 +28,7 @@ export async function payInvoice(tx: Tx, change: Change, wish: InvoicePayment): 
   if (!paymentMethodId) throw new DomainError('payment_method_required');
   if (!invoice.paymentIntentId) {
     const opened = await openInvoiceIntent(tx, change, { invoice, subscription: subscription!, paymentMethodId, now: wish.now, present: true });
-    await linkIntent(tx, invoice.id, opened.id);
+    await linkIntent(tx, change, { invoiceId: invoice.id, paymentIntentId: opened.id, at: wish.now });
     return opened;
   }
   return confirmIntent(tx, change, { intentId: invoice.paymentIntentId, paymentMethodId, offSession: false, now: wish.now });

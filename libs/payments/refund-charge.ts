@@ -1,5 +1,5 @@
 import type { Tx } from '../db/client.js';
-import { appendEvents, previousValues } from '../db/event.writes.js';
+import { appendEvents, previousValues, type EventDraft } from '../db/event.writes.js';
 import { settleInvoice } from '../db/invoice.writes.js';
 import { chargeOf, operationsOfCharge, processorNames, recentEqualRefund, refundOf } from '../db/payment.queries.js';
 import { insertOperation, insertRefund, reserveRefund, updateIntent, wakePayment } from '../db/payment.writes.js';
@@ -23,6 +23,8 @@ export interface RefundWish {
   description?: string | null;
   /** The money went back by another way: only our books change. */
   outOfBand?: boolean;
+  /** Not a repetition of an equal refund a moment ago: asked for by a rule, not by a person. */
+  intended?: boolean;
   now?: Date;
 }
 
@@ -44,8 +46,8 @@ export async function refundCharge(tx: Tx, change: Change, wish: RefundWish): Pr
     throw new DomainError('conflict', 'Another operation on this charge is running.', { retryAfterSeconds: 1 });
   }
   const amountAtom = wish.amountAtom ?? charge.capturedAtom - charge.refundedAtom;
-  if (!change.idempotencyKey && (await recentEqualRefund(tx, charge.id, amountAtom))) throw new DomainError('possible_duplicate');
-  if (amountAtom <= 0 || !(await reserveRefund(tx, charge.id, amountAtom))) {
+  if (!change.idempotencyKey && !wish.intended && (await recentEqualRefund(tx, charge.id, amountAtom))) throw new DomainError('possible_duplicate');
+  if (amountAtom <= 0 || !(await reserveRefund(tx, charge.id, { amountAtom, at: wish.now ?? new Date() }))) {
     throw new DomainError('refund_exceeds_captured', `At most ${charge.capturedAtom - charge.refundedAtom} atoms are left to refund.`);
   }
   const row = refundRow(change, { wish, charge, amountAtom });
@@ -57,8 +59,16 @@ export async function refundCharge(tx: Tx, change: Change, wish: RefundWish): Pr
   const draft = { type: 'refund', purpose: 'refund', amountAtom, refundId: row.id, commandId: change.commandId } as const;
   await insertOperation(tx, newOperation({ operations, clock: () => row.createdAt.getTime() }, charge, draft));
   await wakePayment(tx, intent.id);
-  await appendEvents(tx, change, [refundCreated(change, row)]);
+  await appendEvents(tx, change, [refundCreated(change, row), await reserved(tx, change, { charge, row, type: 'charge.updated' })]);
   return row;
+}
+
+/** The charge with the refund's amount taken from what is left. */
+async function reserved(tx: Tx, change: Change, { charge, row, type }: { charge: ChargeRow; row: RefundRow; type: string }): Promise<EventDraft> {
+  const kind = (await processorNames(tx, [charge.processorId])).get(charge.processorId)?.kind ?? null;
+  const old = chargeView(charge, kind, change.environment);
+  const now = chargeView({ ...charge, refundedAtom: charge.refundedAtom + row.amountAtom, updatedAt: row.createdAt }, kind, change.environment);
+  return { type, kind: 'ch', objectId: charge.id, customerId: charge.customerId, data: now, previous: previousValues(old, now) };
 }
 
 function refundRow(change: Change, { wish, charge, amountAtom }: { wish: RefundWish; charge: ChargeRow; amountAtom: number }): RefundRow {
@@ -107,16 +117,13 @@ async function bookOutOfBand(
     version: intent.version + 1,
     updatedAt: row.createdAt,
   });
-  const kind = (await processorNames(tx, [charge.processorId])).get(charge.processorId)?.kind ?? null;
-  const old = chargeView(charge, kind, change.environment);
-  const now = chargeView({ ...charge, refundedAtom: charge.refundedAtom + row.amountAtom }, kind, change.environment);
   await tellIntent(tx, change, {
     type: 'payment_intent.updated',
     before: intent,
     after,
     others: [
       refundCreated(change, row),
-      { type: 'charge.refunded', kind: 'ch', objectId: charge.id, customerId: charge.customerId, data: now, previous: previousValues(old, now) },
+      await reserved(tx, change, { charge, row, type: 'charge.refunded' }),
     ],
   });
   if (intent.invoiceId) {

@@ -37,6 +37,11 @@ describe('events', () => {
     expect(ids(descending)).toEqual(ids(all).reverse());
     const future = await account.readOnly.post('/events/list', { created_at: { gt: new Date(Date.now() + 60_000).toISOString() } });
     expect(future.body).toEqual({ data: [], page_number: 1, page_size: 100, total_objects: 0 });
+    const both = { created_at: { gte: '2020-01-01T00:00:00Z' }, updated_at: { gte: new Date(Date.now() + 60_000).toISOString() } };
+    expect((await account.readOnly.post('/events/list', both)).body.total_objects).toBe(0);
+    for (const at of ['9999-12-31T23:59:59-14:00', '0001-01-01T00:00:00+14:00']) {
+      expect((await account.readOnly.post('/events/list', { created_at: { lt: at } })).status).toBe(422);
+    }
     expect((await account.readOnly.post('/events/list', { delivery_success: true, types: ['webhook_endpoint.*'] })).body.total_objects).toBe(0);
   });
 

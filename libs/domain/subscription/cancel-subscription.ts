@@ -37,18 +37,24 @@ interface PaidPeriod {
 
 /** Balance credit for the unused paid seconds, or the whole current period back. */
 export function moneyBack(s: SubscriptionState, options: CancelOptions, { paid, at }: PaidPeriod): Pick<Plan, 'creditAtom' | 'refund'> {
-  const current = paid && !isInTrial(s) && paid.periodEnd > paid.periodStart && sameTime(paid.periodStart, s.currentPeriodStart) ? paid : null;
+  const current = paid && !isInTrial(s) && paid.periodEnd > paid.periodStart && isFor(s, paid) ? paid : null;
   if (!current) return { creditAtom: 0, refund: null };
   if (options.fullRefund) {
-    const amountAtom = current.paidAtom - current.refundedAtom;
-    // What was paid from the balance goes back there.
-    return { creditAtom: current.totalAtom - current.dueAtom, refund: amountAtom > 0 ? { invoiceId: current.id, amountAtom } : null };
+    const amountAtom = current.paidOutOfBand ? 0 : current.paidAtom - current.refundedAtom;
+    // What was paid from the balance goes back there, and what no processor took.
+    return { creditAtom: current.totalAtom - current.dueAtom + (current.paidOutOfBand ? current.paidAtom : 0), refund: amountAtom > 0 ? { invoiceId: current.id, amountAtom } : null };
   }
   if (!options.prorate) return { creditAtom: 0, refund: null };
   const whole = secondsBetween(current.periodStart, current.periodEnd);
   const left = s.keptTime ? (s.keptTime.seconds ?? 0) : secondsBetween(at, s.currentPeriodEnd);
   const worth = Math.max(0, current.totalAtom - current.refundedAtom);
   return { creditAtom: prorate(worth, Math.min(left, whole), whole), refund: null };
+}
+
+/** A period that was paid after its end began with its money, later than its invoice says. */
+function isFor(s: SubscriptionState, paid: InvoiceFacts): boolean {
+  const isLater = paid.periodEnd < s.currentPeriodStart && sameTime(s.anchorAt, s.currentPeriodEnd);
+  return isLater || sameTime(paid.periodStart, s.currentPeriodStart);
 }
 
 function sameTime(a: Date, b: Date): boolean {

@@ -17,6 +17,8 @@ export interface InvoiceFacts {
   dueAtom: number;
   paidAtom: number;
   refundedAtom: number;
+  /** The money did not come through a processor, so it cannot go back through one. */
+  paidOutOfBand?: boolean;
   payment: PaymentStanding;
   failure: OutcomeClass | null;
 }

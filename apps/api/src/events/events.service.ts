@@ -71,7 +71,7 @@ export class EventsService {
   private async page(caller: Caller, body: Pick<ListEventsBody, 'types' | 'created_at' | 'updated_at' | 'sort_descending' | 'page_number' | 'page_size'>, extra: EventFilter) {
     checkTypes(body.types ?? [], (index) => ['body', 'types', index]);
     const { rows, total } = await pageOfEvents(this.infrastructure.db, caller.accountId, {
-      filter: { types: body.types, createdAt: { ...body.updated_at, ...body.created_at }, ...extra },
+      filter: { types: body.types, createdAt: body.created_at, updatedAt: body.updated_at, ...extra },
       descending: body.sort_descending,
       pageNumber: body.page_number,
       pageSize: body.page_size,

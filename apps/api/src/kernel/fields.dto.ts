@@ -13,7 +13,14 @@ export const amountAtom = z.int().min(0);
 export const currency = z.enum(currencies).describe('ISO 4217, lower case');
 
 /** RFC 3339 with any offset, read as an instant. */
-export const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+export const instant = z.iso
+  .datetime({ offset: true })
+  .refine((text) => isStorable(new Date(text)), 'Year out of range')
+  .transform((text) => new Date(text));
+
+function isStorable(at: Date): boolean {
+  return at.getUTCFullYear() >= 1 && at.getUTCFullYear() <= 9999;
+}
 
 /** An id in a body; `bodyId` checks kind and environment. */
 export const idText = z.string().min(1).max(100);

@@ -7,7 +7,7 @@ import { referencesOf } from '../../../../libs/db/payment-context.queries.js';
 import { paymentIntents, type PaymentIntentRow } from '../../../../libs/db/schema/index.js';
 import { DomainError, notFound } from '../../../../libs/errors/domain-error.js';
 import type { ErrorCode } from '../../../../libs/errors/catalogue.js';
-import { cancelIntent } from '../../../../libs/payments/cancel-intent.js';
+import { cancelIntentByHand } from '../../../../libs/payments/cancel-intent.js';
 import { captureIntent } from '../../../../libs/payments/capture-intent.js';
 import { confirmIntent } from '../../../../libs/payments/confirm-intent.js';
 import { assertUsable, createIntent } from '../../../../libs/payments/create-intent.js';
@@ -93,7 +93,7 @@ export class PaymentIntentsService {
   async cancel(caller: Caller, id: string) {
     const { db } = this.infrastructure;
     const change = caller.change();
-    const { intent, advance } = await transact(db, change, (tx) => cancelIntent(tx, change, { intentId: pathId('pi', id, caller) }));
+    const { intent, advance } = await transact(db, change, (tx) => cancelIntentByHand(tx, change, { intentId: pathId('pi', id, caller) }));
     if (advance) {
       await this.settlements.settle(intent, change);
       const operation = await operationOfCommand(db, intent.id, change.commandId);
