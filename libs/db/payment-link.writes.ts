@@ -3,7 +3,6 @@ import type { Change } from '../domain/change/change.js';
 import { windowStart, type Limit } from '../domain/payment-link/attempt-limit.js';
 import { linkTotal } from '../domain/payment-link/payment-link.js';
 import { DomainError, invalidField, notFound } from '../errors/domain-error.js';
-import { publicId } from '../views/ids.js';
 import { paymentLinkView, type PaymentLinkView } from '../views/payment-link.view.js';
 import { raiseAttention } from './attention.writes.js';
 import type { Tx } from './client.js';
@@ -11,6 +10,7 @@ import { oncePerCommand } from './command.writes.js';
 import { appendEvents, previousValues } from './event.writes.js';
 import { newId } from './mint.js';
 import { readLinkParts } from './payment-link.queries.js';
+import { findWithoutCompanion } from './price-references.queries.js';
 import { customers, paymentLinkAttempts, paymentLinkItems, paymentLinks, paymentRoutes, prices, products, type PaymentLinkRow } from './schema/index.js';
 
 /** The line on the attention list that a self-paused link opens; resolving it reopens the link. */
@@ -57,14 +57,12 @@ export async function createPaymentLink(tx: Tx, change: Change, { items, ...valu
 
 /** Locks the prices, checks that they can be sold together, marks them as used; answers their currency. */
 async function takePrices(tx: Tx, change: Change, { items, customerId }: { items: NewLinkItem[]; customerId: string | null }): Promise<string> {
-  const { accountId, environment } = change;
-  const customer = customerId && publicId('cus', environment, customerId);
   const ids = [...new Set(items.map((item) => item.priceId))];
   const rows = await tx
     .select({ price: prices, product: products })
     .from(prices)
     .innerJoin(products, eq(products.id, prices.productId))
-    .where(and(eq(prices.accountId, accountId), inArray(prices.id, ids), isNull(prices.deletedAt)))
+    .where(and(eq(prices.accountId, change.accountId), inArray(prices.id, ids), isNull(prices.deletedAt)))
     .orderBy(asc(prices.id))
     .for('update', { of: prices });
   const known = new Map(rows.map((row) => [row.price.id, row]));
@@ -77,9 +75,11 @@ async function takePrices(tx: Tx, change: Change, { items, customerId }: { items
     if (!price.isActive || !product.isActive || product.deletedAt) throw invalidField(at, 'This price or its product is archived');
     if (price.currency !== rows[0]!.price.currency) throw invalidField(at, 'All prices of a link share one currency');
     const exclusive = price.listedExclusivelyForCustomers;
-    if (exclusive.length > 0 && !(customer && exclusive.includes(customer))) throw invalidField(at, 'This price is listed for other customers only');
+    if (exclusive.length > 0 && !(customerId && exclusive.includes(customerId))) throw invalidField(at, 'This price is listed for other customers only');
     return { quantity: item.quantity, unitAmountAtom: price.unitAmountAtom, divideBy: price.transformQuantityDivideBy };
   });
+  const alone = findWithoutCompanion(items.map((item) => known.get(item.priceId)!.price));
+  if (alone >= 0) throw invalidField(['line_items', alone, 'price_id'], 'This price is sold only with another one that is missing here');
   const total = linkTotal(lines);
   if (total === null) throw invalidField('line_items', 'The lines add up to more than can be charged');
   if (total === 0) throw invalidField('line_items', 'The lines add up to nothing');

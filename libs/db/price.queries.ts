@@ -1,4 +1,6 @@
-import { and, arrayOverlaps, eq, inArray, isNull } from 'drizzle-orm';
+import { and, arrayOverlaps, eq, inArray, isNull, ne, type SQL } from 'drizzle-orm';
+import type { Environment } from '../domain/environment.js';
+import { publicId } from '../views/ids.js';
 import type { Db, Tx } from './client.js';
 import { prices, products, type PriceRow, type ProductRow } from './schema/index.js';
 
@@ -20,8 +22,40 @@ export async function productsOfPrices(db: Db | Tx, rows: PriceRow[]): Promise<M
   return new Map(found.map((row) => [row.id, row]));
 }
 
-/** Active prices that can be bought only together with one of these objects (public ids of a price or product). */
-export async function findAddOns(db: Db | Tx, accountId: string, publicIds: string[]): Promise<PriceRow[]> {
+interface Place {
+  accountId: string;
+  environment: Environment;
+}
+
+const mostAddOns = 100;
+
+/** Active prices that can be bought only together with this one or its product. */
+export async function findAddOns(db: Db | Tx, place: Place, price: PriceRow): Promise<PriceRow[]> {
+  const others = and(namingOneOf(place, namesOf(place, price)), ne(prices.id, price.id));
+  return db.select().from(prices).where(others).orderBy(prices.id).limit(mostAddOns);
+}
+
+/** The ids of what `findAddOns` finds, by price id, for many prices at once. */
+export async function addOnsOfPrices(db: Db | Tx, place: Place, rows: PriceRow[]): Promise<Map<string, string[]>> {
+  if (rows.length === 0) return new Map();
+  const names = [...new Set(rows.flatMap((row) => namesOf(place, row)))];
+  const columns = { id: prices.id, goesWith: prices.canOnlyBePurchasedWith };
+  const found = await db.select(columns).from(prices).where(namingOneOf(place, names)).orderBy(prices.id);
+  const byName = new Map<string, string[]>(names.map((name) => [name, []]));
+  for (const { id, goesWith } of found) for (const name of goesWith) byName.get(name)?.push(id);
+  return new Map(rows.map((row) => {
+    const addOns = new Set(namesOf(place, row).flatMap((name) => byName.get(name)!));
+    addOns.delete(row.id);
+    return [row.id, [...addOns].sort().slice(0, mostAddOns)];
+  }));
+}
+
+/** The public ids by which another price may name this one. */
+function namesOf({ environment }: Place, price: PriceRow): string[] {
+  return [publicId('price', environment, price.id), publicId('product', environment, price.productId)];
+}
+
+function namingOneOf({ accountId }: Place, names: string[]): SQL | undefined {
   const own = and(eq(prices.accountId, accountId), isNull(prices.deletedAt), eq(prices.isActive, true));
-  return db.select().from(prices).where(and(own, arrayOverlaps(prices.canOnlyBePurchasedWith, publicIds))).orderBy(prices.id).limit(100);
+  return and(own, arrayOverlaps(prices.canOnlyBePurchasedWith, names));
 }

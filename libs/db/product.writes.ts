@@ -1,9 +1,9 @@
-import { and, eq, isNotNull, isNull } from 'drizzle-orm';
+import { and, asc, eq, isNull } from 'drizzle-orm';
 import type { Change } from '../domain/change/change.js';
 import { invalidField } from '../errors/domain-error.js';
 import { productFamilyView } from '../views/product.view.js';
 import type { Tx } from './client.js';
-import { deletePrice } from './price.writes.js';
+import { removePrice, tellDefault } from './price.writes.js';
 import { productKind as product } from './product.record.js';
 import { createRecord, deleteRecord, lockRecord, updateRecord, type RecordKind } from './record.writes.js';
 import { prices, productFamilies, products, type ProductFamilyRow, type ProductRow } from './schema/index.js';
@@ -20,30 +20,41 @@ export async function createProduct(tx: Tx, change: Change, { id, fields }: { id
   return createRecord(tx, change, product, { ...fields, id, accountId: change.accountId, createdAt: now, updatedAt: now });
 }
 
-/** Event `product.updated`. @throws DomainError 404; 422 when the default price is not one of this product. */
+/**
+ * Event `product.updated`, and `price.updated` of the prices that became or ceased to be the default.
+ * @throws DomainError 404; 422 when the default price is not one of this product.
+ */
 export async function updateProduct(tx: Tx, change: Change, { id, fields }: { id: string; fields: Partial<ProductFields> }): Promise<ProductRow> {
-  return updateRecord(tx, change, product, {
+  const before = await lockRecord(tx, change, product, id);
+  const after = await updateRecord(tx, change, product, {
     id,
     patch: async () => {
       if (fields.defaultPriceId) await checkDefaultPrice(tx, { productId: id, priceId: fields.defaultPriceId });
       return fields;
     },
   });
+  const defaults = [before.defaultPriceId, after.defaultPriceId].filter((priceId) => priceId !== null).sort();
+  for (const priceId of new Set(defaults)) await tellDefault(tx, change, { priceId, before, after });
+  return after;
 }
 
 /**
  * Deletes the product and its prices; once a price of it was used, archives them instead (`is_active: false`).
- * Events `product.deleted` and `price.deleted`, or `product.updated` and `price.updated`.
+ * Events `product.deleted` or `product.updated`, and of each price `price.deleted` or `price.updated`.
  */
 export async function deleteProduct(tx: Tx, change: Change, id: string): Promise<{ archived: boolean }> {
-  await lockRecord(tx, change, product, id);
+  const before = await lockRecord(tx, change, product, id);
   const own = and(eq(prices.productId, id), isNull(prices.deletedAt));
-  const [used] = await tx.select({ id: prices.id }).from(prices).where(and(own, isNotNull(prices.usedAt))).limit(1);
-  const all = await tx.select({ id: prices.id }).from(prices).where(own);
-  for (const price of all) await deletePrice(tx, change, price.id);
-  if (used) await updateRecord(tx, change, product, { id, patch: () => ({ isActive: false }) });
-  else await deleteRecord(tx, change, product, id);
-  return { archived: used !== undefined };
+  const all = await tx.select({ id: prices.id }).from(prices).where(own).orderBy(asc(prices.id));
+  const archived = new Set<string>();
+  for (const price of all) if ((await removePrice(tx, change, { product: before, id: price.id })).archived) archived.add(price.id);
+  if (archived.size === 0) {
+    await deleteRecord(tx, change, product, id);
+    return { archived: false };
+  }
+  const defaultPriceId = before.defaultPriceId && archived.has(before.defaultPriceId) ? before.defaultPriceId : null;
+  await updateRecord(tx, change, product, { id, patch: () => ({ isActive: false, defaultPriceId }) });
+  return { archived: true };
 }
 
 async function checkDefaultPrice(tx: Tx, { productId, priceId }: { productId: string; priceId: string }): Promise<void> {

@@ -4,6 +4,7 @@ import type { NewSubscriptionJson } from '../domain/subscription/subscription.co
 import { DomainError, invalidField } from '../errors/domain-error.js';
 import type { Db, Tx } from './client.js';
 import { newId } from './mint.js';
+import { findWithoutCompanion } from './price-references.queries.js';
 import { customers, paymentMethods, paymentRoutes, prices, products, type CustomerRow, type PriceRow, type ProductRow } from './schema/index.js';
 
 /** A request for a subscription after its ids were read; all ids are UUIDs, times are instants. */
@@ -30,7 +31,7 @@ const field = 'selected_product_price_quantity';
 /**
  * Everything a new subscription names, checked.
  * @throws DomainError 422 naming the field: an unknown id, an archived or one-time price, prices of different currency or
- * interval, a payment method that is not the customer's.
+ * interval, a price without one that it must be bought with, a payment method that is not the customer's.
  */
 export async function resolveSubscription(db: Db | Tx, accountId: string, request: SubscriptionRequest): Promise<ResolvedSubscription> {
   const customer = await findPayer(db, accountId, request.customerId);
@@ -92,6 +93,8 @@ async function priceItems(db: Db | Tx, accountId: string, request: SubscriptionR
     const same = price.billingInterval === first!.price.billingInterval && price.billingIntervalCount === first!.price.billingIntervalCount;
     if (!same) throw invalidField([field, index, 'price_id'], 'All prices must share one billing interval');
   });
+  const alone = findWithoutCompanion(items.map(({ price }) => price));
+  if (alone >= 0) throw invalidField([field, alone, 'price_id'], 'The price is sold only with another one that is missing here');
   return items;
 }
 

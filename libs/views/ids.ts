@@ -37,6 +37,11 @@ export function parsePublicId(kind: IdKind, environment: Environment, id: string
   }
 }
 
+/** The UUID inside a public id that was checked before it was stored. */
+export function uuidOf(id: string): string {
+  return toUUID(fromString(id));
+}
+
 /** The UUID inside a public id of any kind, or null. */
 export function parseAnyPublicId(environment: Environment, id: string): string | null {
   const kind = idKinds.find((candidate) => id.startsWith(`${candidate}_${environmentMarker[environment]}_`));

@@ -40,9 +40,9 @@ export interface PriceProduct {
 
 /**
  * The published price. `billing_interval` and `tiers_mode` are published as required and without null: a one-time price says
- * `month` with a count of null, a price without tiers says `volume` with no tiers.
+ * `month` with a count of null, a price without tiers says `volume` with no tiers. `addOns` are UUIDs of prices.
  */
-export function priceView(price: PriceFields, product: PriceProduct, environment: Environment) {
+export function priceView(price: PriceFields, product: PriceProduct, environment: Environment, addOns: string[] = []) {
   return {
     id: publicId('price', environment, price.id),
     object: 'price',
@@ -66,7 +66,7 @@ export function priceView(price: PriceFields, product: PriceProduct, environment
     is_exclusive: price.isExclusive,
     is_licensed: price.usageType === 'licensed',
     can_only_be_purchased_with: price.canOnlyBePurchasedWith,
-    optional_add_ons: [] as string[],
+    optional_add_ons: addOns.map((id) => publicId('price', environment, id)),
     listed_exclusively_for_customers: price.listedExclusivelyForCustomers.map((id) => publicId('cus', environment, id)),
     contract_auto_renew: price.contractAutoRenew,
     contract_term_multiple: price.contractTermMultiple,

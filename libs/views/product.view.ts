@@ -38,9 +38,15 @@ export function productView(product: ProductFields, environment: Environment) {
   };
 }
 
+export interface PricesOfProduct {
+  prices: PriceFields[];
+  /** UUIDs of prices, by the id of the price that they go with. */
+  addOns: Map<string, string[]>;
+}
+
 /** The published product as reads answer it. */
-export function productWithPricesView(product: ProductFields, prices: PriceFields[], environment: Environment) {
-  return { ...productView(product, environment), prices: prices.map((price) => priceView(price, product, environment)) };
+export function productWithPricesView(product: ProductFields, { prices, addOns }: PricesOfProduct, environment: Environment) {
+  return { ...productView(product, environment), prices: prices.map((price) => priceView(price, product, environment, addOns.get(price.id))) };
 }
 
 export interface ProductFamilyFields {

@@ -1,4 +1,4 @@
-import { freshAccount, type TestAccount } from '../support/account.js';
+import { freshAccount, type Answer, type TestAccount } from '../support/account.js';
 
 let account: TestAccount;
 let productId: string;
@@ -13,6 +13,34 @@ const once = () => ({ product_id: productId, price_type: 'one_time', pricing_mod
 async function eventTypes(objectId: string): Promise<string[]> {
   const { body } = await account.admin.post('/events/search', { object_id: objectId });
   return body.data.map((event: { type: string }) => event.type);
+}
+
+async function freshProduct(): Promise<string> {
+  return (await account.operator.post('/products/', { name: 'Fresh', description: '' })).body.id;
+}
+
+async function freshPrice(more: object = {}): Promise<string> {
+  const { status, body, text } = await account.operator.post('/prices/', { ...once(), ...more });
+  if (status !== 201) throw new Error(text);
+  return body.id;
+}
+
+async function sell(priceId: string): Promise<void> {
+  const link = await account.operator.post('/payment-link/', { mode: 'payment', success_url: null, line_items: [{ price_id: priceId, quantity: 1 }] });
+  expect(link.status).toBe(201);
+}
+
+interface Told {
+  type: string;
+  data: { is_default: boolean };
+  data_previous: object | null;
+}
+
+/** What the events of a price told of its being the default, oldest first: type, now, before. */
+async function toldDefaults(priceId: string): Promise<unknown[]> {
+  const { body } = await account.admin.get(`/events?object_id=${priceId}`);
+  const told = (body.data as (Told & { sequence: number })[]).sort((a, b) => a.sequence - b.sequence);
+  return told.map(({ type, data, data_previous }) => [type, data.is_default, (data_previous as { is_default?: boolean } | null)?.is_default]);
 }
 
 describe('products', () => {
@@ -30,6 +58,41 @@ describe('products', () => {
     expect((await account.readOnly.get(`/prices/${price.id}`)).status).toBe(404);
     expect(await eventTypes(made.body.id)).toEqual(expect.arrayContaining(['product.created', 'product.updated', 'product.deleted']));
     expect(await eventTypes(price.id)).toEqual(['price.created', 'price.deleted']);
+  });
+
+  it.each([['without', undefined], ['with', `product-${Date.now()}`]])('are archived %s a key, with one event, when another price than the default is used', async (_how, key) => {
+    const id = await freshProduct();
+    const first = await freshPrice({ product_id: id, is_default: true });
+    const used = await freshPrice({ product_id: id });
+    await sell(used);
+    const before = await eventTypes(id);
+    const gone = await account.operator.delete(`/products/${id}`, undefined, { key });
+    expect([gone.status, gone.body.message]).toEqual([200, expect.stringContaining('archived')]);
+    const shown = (await account.readOnly.get(`/products/${id}`)).body;
+    expect(shown).toMatchObject({ is_active: false, default_price: null, prices: [{ id: used, is_active: false }] });
+    expect((await account.readOnly.get(`/prices/${first}`)).status).toBe(404);
+    expect((await eventTypes(id)).length - before.length).toBe(1);
+  });
+
+  it('keep a used default when they are archived', async () => {
+    const id = await freshProduct();
+    const used = await freshPrice({ product_id: id, is_default: true });
+    await sell(used);
+    expect((await account.operator.delete(`/products/${id}`)).status).toBe(200);
+    expect((await account.readOnly.get(`/products/${id}`)).body).toMatchObject({ is_active: false, default_price: used });
+  });
+
+  it('tell of each price that becomes or ceases to be the default', async () => {
+    const id = await freshProduct();
+    const first = await freshPrice({ product_id: id, is_default: true });
+    expect(await toldDefaults(first)).toEqual([['price.created', true, undefined]]);
+    const second = await freshPrice({ product_id: id, is_default: true });
+    expect(await toldDefaults(first)).toEqual([['price.created', true, undefined], ['price.updated', false, true]]);
+    expect(await toldDefaults(second)).toEqual([['price.created', true, undefined]]);
+    const key = `default-${Date.now()}`;
+    for (const _time of [1, 2]) expect((await account.operator.put(`/products/${id}`, { default_price_id: first }, { key })).status).toBe(200);
+    expect((await toldDefaults(first)).at(-1)).toEqual(['price.updated', true, false]);
+    expect(await toldDefaults(second)).toEqual([['price.created', true, undefined], ['price.updated', false, true]]);
   });
 
   it('take only a price of their own as default', async () => {
@@ -86,6 +149,29 @@ describe('prices', () => {
     expect(answer.body.errors.map((error: { loc: string[] }) => error.loc[1])).toContain(field);
   });
 
+  it('name only customers, prices and products of the account', async () => {
+    const other = await freshAccount();
+    const theirs = (await other.operator.post('/customers/', { email: 'a@example.com' })).body.id;
+    const theirProduct = (await other.operator.post('/products/', { name: 'Theirs', description: '' })).body.id;
+    const mine = (await account.operator.post('/customers/', { email: 'b@example.com' })).body.id;
+    const [own, main, gone] = [await freshProduct(), await freshPrice(), await freshPrice()];
+    await account.operator.delete(`/prices/${gone}`);
+    const known = { listed_exclusively_for_customers: [mine], can_only_be_purchased_with: [main, own] };
+    const id = await freshPrice(known);
+    const wrongs: [string, string[]][] = [
+      ['listed_exclusively_for_customers', [mine, theirs]],
+      ['listed_exclusively_for_customers', [mine, 'cus_stg_01h455vb4pex5vsknk084sn02q']],
+      ['can_only_be_purchased_with', [main, gone]],
+      ['can_only_be_purchased_with', [own, theirProduct]],
+    ];
+    for (const [field, ids] of wrongs) {
+      const answers = [await account.operator.post('/prices/', { ...once(), [field]: ids }), await account.operator.put(`/prices/${id}`, { [field]: ids })];
+      for (const { status, body } of answers) expect([status, body.errors?.[0].loc]).toEqual([422, ['body', field, '1']]);
+    }
+    await account.operator.delete(`/customers/${mine}`);
+    expect((await account.operator.put(`/prices/${id}`, { ...known, name: 'Kept' })).body).toMatchObject({ ...known, name: 'Kept' });
+  });
+
   it('change while nobody used them, and are archived instead of deleted afterwards', async () => {
     const { id } = (await account.operator.post('/prices/', monthly())).body;
     expect((await account.operator.put(`/prices/${id}`, { unit_amount_atom: 1000, billing_interval: 'year' })).body).toMatchObject({ unit_amount_atom: 1000, billing_interval: 'year' });
@@ -109,6 +195,26 @@ describe('prices', () => {
     expect((await account.readOnly.get(`/prices/${main}/add-ons`)).body.map((row: { id: string }) => row.id)).toEqual([extra]);
     expect((await account.readOnly.get(`/prices/${main}`)).body.optional_add_ons).toEqual([extra]);
     expect((await account.readOnly.get('/prices/find-by-amount/many')).status).toBe(422);
+  });
+
+  it('show their add-ons wherever they are shown', async () => {
+    const product_id = await freshProduct();
+    const main = await freshPrice({ product_id, unit_amount_atom: 4242 });
+    const ofPrice = await freshPrice({ can_only_be_purchased_with: [main] });
+    const ofProduct = await freshPrice({ can_only_be_purchased_with: [main, product_id] });
+    await freshPrice({ can_only_be_purchased_with: [main], is_active: false });
+    const late = await account.operator.post('/prices/', { ...once(), product_id });
+    expect(late.body.optional_add_ons).toEqual([ofProduct]);
+    const wanted = { [main]: [ofPrice, ofProduct], [late.body.id]: [ofProduct] };
+    const shown = ({ body }: Answer) => Object.fromEntries((body.data ?? body.prices).map((price: { id: string; optional_add_ons: string[] }) => [price.id, price.optional_add_ons]));
+    expect(shown(await account.readOnly.post('/prices/list', { product_id }))).toEqual(wanted);
+    expect(shown(await account.readOnly.get(`/prices?product_id=${product_id}`))).toEqual(wanted);
+    expect(shown(await account.readOnly.get(`/prices/find-by-amount/4242?product_id=${product_id}`))).toEqual({ [main]: wanted[main] });
+    expect(shown(await account.readOnly.get(`/products/${product_id}`))).toEqual(wanted);
+    const listed = (await account.readOnly.post('/products/list', { name_contains: 'Fresh', page_size: 100 })).body.data;
+    expect(shown({ body: listed.find((product: { id: string }) => product.id === product_id) } as Answer)).toEqual(wanted);
+    expect((await account.operator.put(`/prices/${main}`, { name: 'Main' })).body.optional_add_ons).toEqual(wanted[main]);
+    expect((await account.readOnly.get(`/prices/${ofPrice}`)).body.optional_add_ons).toEqual([]);
   });
 
   it('are listed by filters', async () => {

@@ -10,6 +10,11 @@ beforeAll(async () => {
 
 const body = (more: object = {}) => ({ mode: 'payment', success_url: 'https://shop.example/thanks', line_items: [{ price_id: shop.big, quantity: 1 }], ...more });
 
+async function oneTimePrice(more: object): Promise<string> {
+  const product_id = await made(shop.admin.post('/products/', { name: 'Other', description: '' }));
+  return made(shop.admin.post('/prices/', { product_id, price_type: 'one_time', pricing_model: 'standard', currency: 'eur', unit_amount_atom: 100, is_active: true, ...more }));
+}
+
 function namesField(answer: Answer, ...loc: (string | number)[]): void {
   expect(answer.status).toBe(422);
   expect(answer.body.errors.map((error: { loc: unknown[] }) => error.loc.slice(1).map(String).join('.'))).toContain(loc.join('.'));
@@ -78,8 +83,7 @@ describe('POST /payment-link/', () => {
   });
 
   it('takes one-time prices of one currency that are for sale', async () => {
-    const product = await made(shop.admin.post('/products/', { name: 'Other', description: '' }));
-    const price = (more: object) => made(shop.admin.post('/prices/', { product_id: product, price_type: 'one_time', pricing_model: 'standard', currency: 'eur', unit_amount_atom: 100, is_active: true, ...more }));
+    const price = oneTimePrice;
     const items = async (...prices: string[]) => shop.admin.post('/payment-link/', body({ line_items: prices.map((price_id) => ({ price_id, quantity: 1 })) }));
     namesField(await items(await price({ price_type: 'recurring', billing_interval: 'month' })), 'line_items', 0, 'price_id');
     namesField(await items(shop.big, await price({ currency: 'usd' })), 'line_items', 1, 'price_id');
@@ -87,6 +91,28 @@ describe('POST /payment-link/', () => {
     namesField(await items(await price({ unit_amount_atom: 0 })), 'line_items');
     const stranger = await openLinkShop();
     namesField(await items(stranger.big), 'line_items', 0, 'price_id');
+  });
+
+  it('sells a price that is listed for one customer to that customer only', async () => {
+    const price_id = await oneTimePrice({ listed_exclusively_for_customers: [shop.customer] });
+    const other = await made(shop.admin.post('/customers/', { email: 'other@example.com' }));
+    const link = (customer_id: string | null) => shop.admin.post('/payment-link/', body({ customer_id, line_items: [{ price_id, quantity: 1 }] }));
+    expect((await link(shop.customer)).status).toBe(201);
+    namesField(await link(other), 'line_items', 0, 'price_id');
+    namesField(await link(null), 'line_items', 0, 'price_id');
+  });
+
+  it('sells an add-on only together with what it goes with', async () => {
+    const product = await made(shop.admin.post('/products/', { name: 'Mains', description: '' }));
+    const main = await oneTimePrice({ product_id: product });
+    const withPrice = await oneTimePrice({ can_only_be_purchased_with: [main] });
+    const withProduct = await oneTimePrice({ product_id: product, can_only_be_purchased_with: [product] });
+    const items = (...ids: string[]) => shop.admin.post('/payment-link/', body({ line_items: ids.map((price_id) => ({ price_id, quantity: 1 })) }));
+    namesField(await items(withPrice), 'line_items', 0, 'price_id');
+    namesField(await items(shop.big, withPrice), 'line_items', 1, 'price_id');
+    namesField(await items(withProduct, withProduct), 'line_items', 0, 'price_id');
+    expect((await items(withPrice, main)).status).toBe(201);
+    expect((await items(main, withProduct, withPrice)).status).toBe(201);
   });
 });
 

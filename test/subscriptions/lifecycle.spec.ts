@@ -361,3 +361,13 @@ it('sells several prices of one currency and interval on one invoice', async () 
   expect(answer.body.invoices[0]).toMatchObject({ total_amount_atom: 2_100 });
   expect(answer.body.created[0].subscription_items).toHaveLength(2);
 });
+
+it('sells an add-on only together with what it goes with', async () => {
+  const main = await priceOf(store);
+  const addOn = await priceOf(store, { unit_amount_atom: 300, can_only_be_purchased_with: [main] });
+  const select = (...ids: string[]) => ({ selected_product_price_quantity: ids.map((price_id) => ({ price_id, quantity: 1 })) });
+  const refused = await store.admin.post('/subscriptions/', await wishFor(store, select(addOn)));
+  expect([refused.status, refused.body.errors?.[0].loc]).toEqual([422, ['body', 'selected_product_price_quantity', 0, 'price_id']]);
+  const { answer } = await subscribe(store, select(main, addOn));
+  expect(answer.body.created[0].subscription_items).toHaveLength(2);
+});

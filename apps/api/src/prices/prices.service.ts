@@ -2,12 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { eq, isNull, type SQL } from 'drizzle-orm';
 import { transact } from '../../../../libs/db/change.js';
 import { equals } from '../../../../libs/db/list.queries.js';
-import { findAddOns, findPrice, productsOfPrices } from '../../../../libs/db/price.queries.js';
+import { addOnsOfPrices, findAddOns, findPrice, productsOfPrices } from '../../../../libs/db/price.queries.js';
 import { createPrice, deletePrice, updatePrice, type PriceFields } from '../../../../libs/db/price.writes.js';
 import { onceIfKeyed } from '../../../../libs/db/record.writes.js';
-import { prices, type PriceRow } from '../../../../libs/db/schema/index.js';
+import { prices, type PriceRow, type ProductRow } from '../../../../libs/db/schema/index.js';
 import { DomainError, invalidField, notFound } from '../../../../libs/errors/domain-error.js';
-import { publicId } from '../../../../libs/views/ids.js';
 import { priceView, type PriceView } from '../../../../libs/views/price.view.js';
 import type { Caller } from '../kernel/callers.js';
 import { bodyId, pathId } from '../kernel/ids.js';
@@ -22,7 +21,6 @@ export class PricesService {
   constructor(private readonly infrastructure: Infrastructure) {}
 
   async create(caller: Caller, body: CreatePriceBody): Promise<PriceView> {
-    const { db, environment } = this.infrastructure;
     const fields: PriceFields = {
       trialPeriodDays: 0,
       ...columnsOf(caller, body),
@@ -34,23 +32,21 @@ export class PricesService {
       billingIntervalCount: body.price_type === 'recurring' ? (body.billing_interval_count ?? 1) : null,
     };
     const creation = { id: caller.objectId(), fields, asDefault: body.is_default ?? false };
-    const { price, product } = await transact(db, caller.change(), (tx) => createPrice(tx, caller.change(), creation));
-    return priceView(price, product, environment);
+    const { price, product } = await transact(this.infrastructure.db, caller.change(), (tx) => createPrice(tx, caller.change(), creation));
+    return this.show(caller, price, product);
   }
 
   async get(caller: Caller, id: string): Promise<PriceView> {
-    const { db, environment } = this.infrastructure;
-    const found = await findPrice(db, caller.accountId, pathId('price', id, caller));
+    const found = await findPrice(this.infrastructure.db, caller.accountId, pathId('price', id, caller));
     if (!found) throw notFound('price');
-    const addOns = await this.addOnsOf(caller, found.price);
-    return { ...priceView(found.price, found.product, environment), optional_add_ons: addOns.map((row) => publicId('price', environment, row.id)) };
+    return this.show(caller, found.price, found.product);
   }
 
   async update(caller: Caller, id: string, body: UpdatePriceBody): Promise<PriceView> {
     const priceId = pathId('price', id, caller);
     const { price, product } = await transact(this.infrastructure.db, caller.change(), (tx) =>
       updatePrice(tx, caller.change(), { id: priceId, patch: (before) => patchOf(caller, before, body) }));
-    return priceView(price, product, this.infrastructure.environment);
+    return this.show(caller, price, product);
   }
 
   async delete(caller: Caller, id: string) {
@@ -73,14 +69,14 @@ export class PricesService {
       sorts: { unit_amount_atom: prices.unitAmountAtom },
       view: (row) => row,
     });
-    return { ...page, data: await this.showAll(page.data) };
+    return { ...page, data: await this.showAll(caller, page.data) };
   }
 
   async browse(caller: Caller, query: PricesQuery) {
     const product = query.product_id ? bodyId('product_id', 'product', query.product_id, caller) : null;
     const where = [...this.own(caller), ...equals(prices.productId, product), ...equals(prices.isActive, query.is_active)];
     const page = await cursorPage(this.infrastructure.db, prices, query, { where, view: (row) => row });
-    return { ...page, data: await this.showAll(page.data) };
+    return { ...page, data: await this.showAll(caller, page.data) };
   }
 
   /** Prices of exactly this amount, newest first. */
@@ -89,27 +85,28 @@ export class PricesService {
     const request = { page_number: 1, page_size: query.page_size, sort_key: 'created_at', sort_descending: true };
     const where = [...this.own(caller), eq(prices.unitAmountAtom, amount), ...equals(prices.productId, product)];
     const page = await listPage(this.infrastructure.db, prices, request, { where, view: (row) => row });
-    return { ...page, data: await this.showAll(page.data) };
+    return { ...page, data: await this.showAll(caller, page.data) };
   }
 
   async addOns(caller: Caller, id: string): Promise<PriceView[]> {
     const found = await findPrice(this.infrastructure.db, caller.accountId, pathId('price', id, caller));
     if (!found) throw notFound('price');
-    return this.showAll(await this.addOnsOf(caller, found.price));
-  }
-
-  private addOnsOf(caller: Caller, price: PriceRow): Promise<PriceRow[]> {
-    const { db, environment } = this.infrastructure;
-    return findAddOns(db, caller.accountId, [publicId('price', environment, price.id), publicId('product', environment, price.productId)]);
+    return this.showAll(caller, await findAddOns(this.infrastructure.db, caller, found.price));
   }
 
   private own(caller: Caller): SQL[] {
     return [eq(prices.accountId, caller.accountId), isNull(prices.deletedAt)];
   }
 
-  private async showAll(rows: PriceRow[]): Promise<PriceView[]> {
-    const products = await productsOfPrices(this.infrastructure.db, rows);
-    return rows.map((row) => priceView(row, products.get(row.productId)!, this.infrastructure.environment));
+  private async show(caller: Caller, price: PriceRow, product: ProductRow): Promise<PriceView> {
+    const addOns = await addOnsOfPrices(this.infrastructure.db, caller, [price]);
+    return priceView(price, product, caller.environment, addOns.get(price.id));
+  }
+
+  private async showAll(caller: Caller, rows: PriceRow[]): Promise<PriceView[]> {
+    const { db } = this.infrastructure;
+    const [products, addOns] = await Promise.all([productsOfPrices(db, rows), addOnsOfPrices(db, caller, rows)]);
+    return rows.map((row) => priceView(row, products.get(row.productId)!, caller.environment, addOns.get(row.id)));
   }
 }
 

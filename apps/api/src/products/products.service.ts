@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { eq, ilike, isNull, type SQL } from 'drizzle-orm';
 import { transact } from '../../../../libs/db/change.js';
 import { equals, matching } from '../../../../libs/db/list.queries.js';
+import { addOnsOfPrices } from '../../../../libs/db/price.queries.js';
 import { findProduct, pricesOfProducts } from '../../../../libs/db/product.queries.js';
 import { createProduct, deleteProduct, updateProduct, type ProductFields } from '../../../../libs/db/product.writes.js';
 import { onceIfKeyed } from '../../../../libs/db/record.writes.js';
@@ -30,13 +31,13 @@ export class ProductsService {
       metadata: body.metadata,
     };
     const row = await transact(this.infrastructure.db, caller.change(), (tx) => createProduct(tx, caller.change(), { id: caller.objectId(), fields }));
-    return this.show(row);
+    return this.show(caller, row);
   }
 
   async get(caller: Caller, id: string) {
     const row = await findProduct(this.infrastructure.db, caller.accountId, pathId('product', id, caller));
     if (!row) throw notFound('product');
-    return this.show(row);
+    return this.show(caller, row);
   }
 
   async update(caller: Caller, id: string, body: UpdateProductBody) {
@@ -54,7 +55,7 @@ export class ProductsService {
       metadata: body.metadata,
     });
     const row = await transact(this.infrastructure.db, caller.change(), (tx) => updateProduct(tx, caller.change(), { id: productId, fields }));
-    return this.show(row);
+    return this.show(caller, row);
   }
 
   async delete(caller: Caller, id: string) {
@@ -71,27 +72,29 @@ export class ProductsService {
       sorts: { name: products.name },
       view: (row) => row,
     });
-    return { ...page, data: await this.showAll(page.data) };
+    return { ...page, data: await this.showAll(caller, page.data) };
   }
 
   async browse(caller: Caller, query: ProductsQuery) {
     const where = [...this.own(caller), ...equals(products.isActive, query.is_active)];
     const page = await cursorPage(this.infrastructure.db, products, query, { where, view: (row) => row });
-    return { ...page, data: await this.showAll(page.data) };
+    return { ...page, data: await this.showAll(caller, page.data) };
   }
 
   private own(caller: Caller): SQL[] {
     return [eq(products.accountId, caller.accountId), isNull(products.deletedAt)];
   }
 
-  private async show(row: ProductRow) {
-    const [shown] = await this.showAll([row]);
+  private async show(caller: Caller, row: ProductRow) {
+    const [shown] = await this.showAll(caller, [row]);
     return shown!;
   }
 
-  private async showAll(rows: ProductRow[]) {
-    const prices = await pricesOfProducts(this.infrastructure.db, rows.map((row) => row.id));
-    return rows.map((row) => productWithPricesView(row, prices.get(row.id) ?? [], this.infrastructure.environment));
+  private async showAll(caller: Caller, rows: ProductRow[]) {
+    const { db } = this.infrastructure;
+    const prices = await pricesOfProducts(db, rows.map((row) => row.id));
+    const addOns = await addOnsOfPrices(db, caller, [...prices.values()].flat());
+    return rows.map((row) => productWithPricesView(row, { prices: prices.get(row.id) ?? [], addOns }, caller.environment));
   }
 }
 
