@@ -1,4 +1,4 @@
-import { and, desc, eq } from 'drizzle-orm';
+import { and, eq } from 'drizzle-orm';
 import type { Role } from '../domain/role.js';
 import type { Db } from './client.js';
 import { apiTokens, type ApiTokenRow } from './schema/index.js';
@@ -22,9 +22,4 @@ export async function findCredential(db: Db, hash: string): Promise<Credential |
 export async function findToken(db: Db, accountId: string, id: string): Promise<ApiTokenRow | null> {
   const [row] = await db.select().from(apiTokens).where(and(eq(apiTokens.accountId, accountId), eq(apiTokens.id, id)));
   return row ?? null;
-}
-
-/** All tokens of the account, newest first, revoked ones included. */
-export async function listTokens(db: Db, accountId: string): Promise<ApiTokenRow[]> {
-  return db.select().from(apiTokens).where(eq(apiTokens.accountId, accountId)).orderBy(desc(apiTokens.id));
 }

@@ -37,7 +37,7 @@ export async function createToken(tx: Tx, change: Change, values: NewToken): Pro
 
 export type TokenPatch = Partial<Pick<ApiTokenRow, 'name' | 'role' | 'expiresAt' | 'allowedNetworks' | 'rolledToId'>>;
 
-/** @throws DomainError 404; 409 `last_admin` when no lasting ADMIN token would be left; 409 when it is revoked. */
+/** @throws DomainError 404; 409 `last_admin` when no lasting ADMIN token usable from anywhere would be left; 409 when it is revoked. */
 export async function updateToken(tx: Tx, change: Change, { id, patch }: { id: string; patch: TokenPatch }): Promise<ApiTokenRow> {
   const before = await lockToken(tx, change, id);
   if (before.revokedAt) throw new DomainError('conflict', 'This token is revoked.');
@@ -45,8 +45,36 @@ export async function updateToken(tx: Tx, change: Change, { id, patch }: { id: s
   const data = apiTokenView(next, change.environment);
   const previous = previousValues(apiTokenView(before, change.environment), data);
   if (Object.keys(previous).length === 0) return before;
-  if (next.role !== 'ADMIN' || (next.expiresAt && !before.expiresAt)) await keepOneAdmin(tx, before);
+  const weaker = next.role !== 'ADMIN' || (next.expiresAt && !before.expiresAt) || narrows(before.allowedNetworks, next.allowedNetworks);
+  if (weaker) await keepOneAdmin(tx, before, patch.rolledToId);
   return store(tx, change, { before, patch, type: 'api_token.updated' });
+}
+
+export interface TokenRoll {
+  id: string;
+  successorId: string;
+  overlapSeconds: number;
+  tokenKey: Buffer;
+}
+
+/**
+ * A successor with the same name, role, expiry and networks; the old token ends after the overlap. A retry whose first run was
+ * interrupted finds the successor, also when the overlap is over by then.
+ * @throws DomainError 404; 409 when the token is revoked, has expired or was rolled already.
+ */
+export async function rollToken(tx: Tx, change: Change, roll: TokenRoll): Promise<{ row: ApiTokenRow; token: string }> {
+  const { id, successorId, overlapSeconds, tokenKey } = roll;
+  const { name, role, allowedNetworks, expiresAt, revokedAt, rolledToId } = await lockToken(tx, change, id);
+  const now = Date.now();
+  const continued = rolledToId === successorId;
+  if (revokedAt) throw new DomainError('conflict', 'This token is revoked.');
+  if (rolledToId && !continued) throw new DomainError('conflict', 'This token was rolled already.');
+  if (expiresAt && expiresAt.getTime() <= now && !continued) throw new DomainError('conflict', 'This token has expired.');
+  const created = await createToken(tx, change, { id: successorId, name, role, allowedNetworks, expiresAt, tokenKey });
+  if (continued) return created;
+  const end = new Date(now + overlapSeconds * 1000);
+  await updateToken(tx, change, { id, patch: { rolledToId: successorId, expiresAt: expiresAt && expiresAt < end ? expiresAt : end } });
+  return created;
 }
 
 /** From now on the token is refused; event `api_token.deleted`. Revoking twice changes nothing. */
@@ -90,16 +118,26 @@ async function lockToken(tx: Tx, change: Change, id: string): Promise<ApiTokenRo
   return row;
 }
 
-/** A token that never expires must leave one that never expires; one that expires anyway must leave any. */
-async function keepOneAdmin(tx: Tx, leaving: ApiTokenRow): Promise<void> {
+/** Whether an address that was allowed may be refused: null allows every one. */
+function narrows(before: string[] | null, next: string[] | null): boolean {
+  return next !== null && !before?.every((network) => next.includes(network));
+}
+
+/**
+ * A token that never expires must leave one that never expires; one that expires anyway must leave any. What is left must work
+ * from any address, unless it is the successor, which works from where its predecessor did.
+ */
+async function keepOneAdmin(tx: Tx, leaving: ApiTokenRow, successorId: string | null = null): Promise<void> {
   if (leaving.role !== 'ADMIN') return;
   const lasting = leaving.expiresAt
     ? or(isNull(apiTokens.expiresAt), gt(apiTokens.expiresAt, sql`clock_timestamp()`))
     : isNull(apiTokens.expiresAt);
+  const reachable = successorId ? or(isNull(apiTokens.allowedNetworks), eq(apiTokens.id, successorId)) : isNull(apiTokens.allowedNetworks);
+  const others = and(eq(apiTokens.accountId, leaving.accountId), ne(apiTokens.id, leaving.id), isNull(apiTokens.revokedAt));
   const [other] = await tx
     .select({ id: apiTokens.id })
     .from(apiTokens)
-    .where(and(eq(apiTokens.accountId, leaving.accountId), eq(apiTokens.role, 'ADMIN'), ne(apiTokens.id, leaving.id), isNull(apiTokens.revokedAt), lasting))
+    .where(and(others, eq(apiTokens.role, 'ADMIN'), lasting, reachable))
     .limit(1);
   if (!other) throw new DomainError('last_admin');
 }

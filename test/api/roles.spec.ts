@@ -14,7 +14,7 @@ beforeAll(async () => {
 /** Who administers: written down here, so that the code cannot loosen it unseen. */
 const adminOnly = [
   'POST /api-tokens', 'GET /api-tokens', 'GET /api-tokens/{token_id}', 'PUT /api-tokens/{token_id}', 'DELETE /api-tokens/{token_id}',
-  'POST /api-tokens/{token_id}/roll',
+  'POST /api-tokens/{token_id}/roll', 'POST /api-tokens/list',
   'POST /attention/{attention_id}/resolve',
   'POST /payment-processors', 'PUT /payment-processors/{payment_processor_id}', 'DELETE /payment-processors/{payment_processor_id}',
   'POST /payment-routes/{payment_route_id}/publish',

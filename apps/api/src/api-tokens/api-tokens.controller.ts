@@ -1,11 +1,11 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { Caller, CurrentCaller } from '../kernel/callers.js';
-import { cursorPageOf } from '../kernel/lists.dto.js';
+import { cursorPageOf, pageOf } from '../kernel/lists.dto.js';
 import { Roles } from '../kernel/roles.guard.js';
 import {
-  apiTokenShape, apiTokenWithSecretShape, createApiTokenBody, rollApiTokenBody, updateApiTokenBody,
-  type CreateApiTokenBody, type RollApiTokenBody, type UpdateApiTokenBody,
+  apiTokenShape, apiTokensQuery, apiTokenWithSecretShape, createApiTokenBody, listApiTokensBody, rollApiTokenBody, updateApiTokenBody,
+  type ApiTokensQuery, type CreateApiTokenBody, type ListApiTokensBody, type RollApiTokenBody, type UpdateApiTokenBody,
 } from './api-tokens.dto.js';
 import { ApiTokensService } from './api-tokens.service.js';
 
@@ -22,12 +22,21 @@ export class ApiTokensController {
     return this.service.create(caller, body);
   }
 
-  /** All tokens of the account, newest first, revoked ones included. */
+  /** Tokens by page number, revoked ones included. */
+  @Post('list')
+  @HttpCode(200)
+  @Roles('ADMIN')
+  @ApiOkResponse({ standardSchema: pageOf(apiTokenShape) })
+  listNumbered(@CurrentCaller() caller: Caller, @Body({ schema: listApiTokensBody }) body: ListApiTokensBody) {
+    return this.service.listNumbered(caller, body);
+  }
+
+  /** Tokens of the account, newest first, revoked ones included. */
   @Get()
   @Roles('ADMIN')
   @ApiOkResponse({ standardSchema: cursorPageOf(apiTokenShape) })
-  list(@CurrentCaller() caller: Caller) {
-    return this.service.list(caller);
+  list(@CurrentCaller() caller: Caller, @Query({ schema: apiTokensQuery }) query: ApiTokensQuery) {
+    return this.service.list(caller, query);
   }
 
   @Get(':token_id')
@@ -37,7 +46,10 @@ export class ApiTokensController {
     return this.service.get(caller, id);
   }
 
-  /** Changes name, role, expiry or networks; holds within a second. The last lasting ADMIN token stays one: 409. */
+  /**
+   * Changes name, role, expiry or networks; holds within a second. The last lasting ADMIN token usable from anywhere stays one: 409.
+   * Networks that shut this very request out of the token it uses: 422.
+   */
   @Put(':token_id')
   @Roles('ADMIN')
   @ApiOkResponse({ standardSchema: apiTokenShape })
@@ -54,7 +66,7 @@ export class ApiTokensController {
     return this.service.revoke(caller, id);
   }
 
-  /** Makes a successor; the old token goes on for `overlap_seconds` (default a day). */
+  /** Makes a successor; the old token goes on for `overlap_seconds` (default a day). An expired token is 409. */
   @Post(':token_id/roll')
   @Roles('ADMIN')
   @ApiCreatedResponse({ standardSchema: apiTokenWithSecretShape })

@@ -2,6 +2,7 @@ import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { roles } from '../../../../libs/domain/role.js';
 import { instant, text } from '../kernel/fields.dto.js';
+import { cursorQuery, listBody } from '../kernel/lists.dto.js';
 
 const network = z.string().max(64).refine(isNetwork, { error: 'Not an address or a network in CIDR form' }).transform(toCidr);
 const future = instant.refine((time) => time.getTime() > Date.now(), { error: 'Must lie in the future' });
@@ -21,6 +22,11 @@ export type UpdateApiTokenBody = z.infer<typeof updateApiTokenBody>;
 
 export const rollApiTokenBody = z.strictObject({ overlap_seconds: z.int().min(0).max(7 * 86_400).default(86_400) });
 export type RollApiTokenBody = z.infer<typeof rollApiTokenBody>;
+
+export const listApiTokensBody = listBody(['created_at', 'updated_at', 'name'], {});
+export type ListApiTokensBody = z.infer<typeof listApiTokensBody>;
+export const apiTokensQuery = cursorQuery({});
+export type ApiTokensQuery = z.infer<typeof apiTokensQuery>;
 
 const time = z.iso.datetime();
 

@@ -1,14 +1,17 @@
 import { Injectable } from '@nestjs/common';
+import { eq } from 'drizzle-orm';
 import { transact } from '../../../../libs/db/change.js';
-import { findToken, listTokens } from '../../../../libs/db/token.queries.js';
-import { createToken, revokeToken, updateToken, type TokenPatch } from '../../../../libs/db/token.writes.js';
-import { DomainError, notFound } from '../../../../libs/errors/domain-error.js';
+import { apiTokens, type ApiTokenRow } from '../../../../libs/db/schema/index.js';
+import { findToken } from '../../../../libs/db/token.queries.js';
+import { createToken, revokeToken, rollToken, updateToken, type TokenPatch } from '../../../../libs/db/token.writes.js';
+import { invalidField, notFound } from '../../../../libs/errors/domain-error.js';
 import { apiTokenView } from '../../../../libs/views/api-token.view.js';
 import type { Caller } from '../kernel/callers.js';
-import { CallersService } from '../kernel/callers.service.js';
+import { CallersService, isWithin } from '../kernel/callers.service.js';
 import { pathId } from '../kernel/ids.js';
 import { Infrastructure } from '../kernel/infrastructure.js';
-import type { CreateApiTokenBody, RollApiTokenBody, UpdateApiTokenBody } from './api-tokens.dto.js';
+import { cursorPage, listPage } from '../kernel/lists.js';
+import type { ApiTokensQuery, CreateApiTokenBody, ListApiTokensBody, RollApiTokenBody, UpdateApiTokenBody } from './api-tokens.dto.js';
 
 @Injectable()
 export class ApiTokensService {
@@ -27,9 +30,12 @@ export class ApiTokensService {
     return { ...apiTokenView(row, environment), token };
   }
 
-  async list(caller: Caller) {
-    const rows = await listTokens(this.infrastructure.db, caller.accountId);
-    return { data: rows.map((row) => apiTokenView(row, this.infrastructure.environment)), has_more: false, next_cursor: null };
+  listNumbered(caller: Caller, body: ListApiTokensBody) {
+    return listPage(this.infrastructure.db, apiTokens, body, { ...this.own(caller), sorts: { name: apiTokens.name } });
+  }
+
+  list(caller: Caller, query: ApiTokensQuery) {
+    return cursorPage(this.infrastructure.db, apiTokens, query, this.own(caller));
   }
 
   async get(caller: Caller, id: string) {
@@ -46,6 +52,9 @@ export class ApiTokensService {
       ...(body.allowed_networks === undefined ? {} : { allowedNetworks: body.allowed_networks }),
     };
     const tokenId = pathId('tok', id, caller);
+    if (body.allowed_networks && tokenId === caller.tokenId && !isWithin(caller.address, body.allowed_networks)) {
+      throw invalidField('allowed_networks', `Would shut out ${caller.address}, where this token is used now`);
+    }
     const row = await transact(this.infrastructure.db, caller.change(), (tx) => updateToken(tx, caller.change(), { id: tokenId, patch }));
     this.callers.forget();
     return apiTokenView(row, this.infrastructure.environment);
@@ -57,25 +66,17 @@ export class ApiTokensService {
     this.callers.forget();
   }
 
-  /** A new token with the same name, role and networks; the old one ends after the overlap. */
+  /** A new token with the same name, role, expiry and networks; the old one ends after the overlap. */
   async roll(caller: Caller, id: string, body: RollApiTokenBody) {
     const { db, config, environment } = this.infrastructure;
-    const tokenId = pathId('tok', id, caller);
-    const old = await findToken(db, caller.accountId, tokenId);
-    if (!old) throw notFound('token');
-    if (old.revokedAt) throw new DomainError('conflict', 'This token is revoked.');
-    if (old.rolledToId && old.rolledToId !== caller.objectId()) throw new DomainError('conflict', 'This token was rolled already.');
-    const end = new Date(Date.now() + body.overlap_seconds * 1000);
-    const expiresAt = old.expiresAt && old.expiresAt < end ? old.expiresAt : end;
-    const { row, token } = await transact(db, caller.change(), async (tx) => {
-      const { name, role, allowedNetworks } = old;
-      const created = await createToken(tx, caller.change(), {
-        id: caller.objectId(), name, role, allowedNetworks, expiresAt: old.expiresAt, tokenKey: config.tokenKey,
-      });
-      await updateToken(tx, caller.change(), { id: tokenId, patch: { rolledToId: created.row.id, expiresAt } });
-      return created;
-    });
+    const ids = { id: pathId('tok', id, caller), successorId: caller.objectId() };
+    const wish = { ...ids, overlapSeconds: body.overlap_seconds, tokenKey: config.tokenKey };
+    const { row, token } = await transact(db, caller.change(), (tx) => rollToken(tx, caller.change(), wish));
     this.callers.forget();
     return { ...apiTokenView(row, environment), token };
+  }
+
+  private own(caller: Caller) {
+    return { where: [eq(apiTokens.accountId, caller.accountId)], view: (row: ApiTokenRow) => apiTokenView(row, caller.environment) };
   }
 }
