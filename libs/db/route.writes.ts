@@ -40,15 +40,35 @@ export async function createRoute(tx: Tx, change: Change, wish: RouteWish): Prom
   return view;
 }
 
-/** A new version, live at once unless it is a draft. The name belongs to the route, not to a version. */
-export async function updateRoute(tx: Tx, change: Change, wish: Omit<RouteWish, 'name'> & { name?: string }): Promise<PaymentRouteView> {
+export interface RouteUpdate {
+  id: string;
+  name?: string;
+  /** Without one there is no new version. */
+  document?: RouteDocument;
+  draft: boolean;
+  /** Whether the caller may touch what is live. */
+  mayPublish: boolean;
+}
+
+/**
+ * With a document a new version, live at once unless it is a draft. The name belongs to the route, not to a version.
+ * @throws DomainError 404; 403 for a new name of a live route by one who may only draft.
+ */
+export async function updateRoute(tx: Tx, change: Change, wish: RouteUpdate): Promise<PaymentRouteView> {
   return oncePerCommand(tx, change, { objectId: wish.id, step: 'update' }, async () => {
     const route = await requireRoute(tx, change, wish.id);
     const before = await viewOf(tx, change, route);
+    const name = wish.name ?? route.name;
+    const { document } = wish;
+    if (name !== route.name && route.liveVersion !== null && !wish.mayPublish) {
+      throw new DomainError('role_too_small', 'Renaming a live route needs the role ADMIN.');
+    }
+    if (name === route.name && !document) return before;
     const at = new Date();
+    if (!document) return changeRoute(tx, change, { route, before, set: { name }, at, event: 'payment_route.updated' });
     const number = route.latestVersion + 1;
-    await insertVersion(tx, change, { routeId: route.id, number, document: wish.document, at });
-    const set = { name: wish.name ?? route.name, latestVersion: number, liveVersion: wish.draft ? route.liveVersion : number };
+    await insertVersion(tx, change, { routeId: route.id, number, document, at });
+    const set = { name, latestVersion: number, liveVersion: wish.draft ? route.liveVersion : number };
     return changeRoute(tx, change, { route, before, set, at, event: 'payment_route.updated' });
   });
 }

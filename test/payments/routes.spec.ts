@@ -105,6 +105,46 @@ describe('versions', () => {
     await shop.admin.delete(`/payment-routes/${draft}`);
   });
 
+  it('an update keeps what it leaves out: without a document there is no new version', async () => {
+    const route = await made(routeOf({ rules: [], default: priority(shop.a) }));
+    const renamed = await shop.admin.put(`/payment-routes/${route}`, { name: 'renamed' });
+    expect([renamed.status, renamed.body]).toMatchObject([200, { name: 'renamed', live_version: 1, latest_version: 1 }]);
+    expect((await shop.admin.put(`/payment-routes/${route}`, {})).body).toEqual(renamed.body);
+    const next = await shop.admin.put(`/payment-routes/${route}`, { route_configuration: { rules: [], default: priority(shop.b) } });
+    expect(next.body).toMatchObject({ name: 'renamed', live_version: 2, latest_version: 2 });
+    expect(await eventTypes(shop, route)).toEqual(['payment_route.created', 'payment_route.updated', 'payment_route.updated']);
+    await shop.admin.delete(`/payment-routes/${route}`);
+  });
+
+  it('an OPERATOR renames drafts, not what is live', async () => {
+    const route_configuration = { rules: [], default: priority(shop.a) };
+    const draft = await made(shop.operator.post('/payment-routes/', { name: 'draft', route_configuration, draft: true }));
+    expect((await shop.operator.put(`/payment-routes/${draft}`, { name: 'better' })).body).toMatchObject({ name: 'better', latest_version: 1 });
+    const live = await made(routeOf(route_configuration));
+    for (const body of [{ name: 'mine' }, { name: 'mine', draft: true }, { name: 'mine', route_configuration, draft: true }, { route_configuration }]) {
+      const answer = await shop.operator.put(`/payment-routes/${live}`, body);
+      expect([answer.status, answer.body.code]).toEqual([403, 'role_too_small']);
+    }
+    expect((await shop.operator.put(`/payment-routes/${live}`, { route_configuration, draft: true })).body).toMatchObject({ live_version: 1, latest_version: 2 });
+    expect((await shop.admin.get(`/payment-routes/${live}`)).body.name).toBe('route');
+    for (const route of [draft, live]) await shop.admin.delete(`/payment-routes/${route}`);
+  });
+
+  it('an evaluation names only what the account has', async () => {
+    const path = `/payment-routes/${shop.route}/evaluate`;
+    const payment = { amount_atom: 1, currency: 'eur' };
+    const stranger = await openShop();
+    const foreign = await cardOf(stranger);
+    const own = await shop.readOnly.post(path, { payment: { ...payment, customer_id: shop.customer }, payment_method_id: await cardOf(shop) });
+    expect([own.status, own.body.order.length]).toEqual([200, 2]);
+    for (const id of [foreign, 'pm_stg_01h455vb4pex5vsknk084sn02q']) {
+      const answer = await shop.readOnly.post(path, { payment, payment_method_id: id });
+      expect([answer.status, answer.body.errors?.[0].loc]).toEqual([422, ['body', 'payment_method_id']]);
+    }
+    const answer = await shop.readOnly.post(path, { payment: { ...payment, customer_id: stranger.customer } });
+    expect([answer.status, answer.body.errors?.[0].loc]).toEqual([422, ['body', 'payment', 'customer_id']]);
+  });
+
   it('a strategy that comes later can be drafted, not published', async () => {
     const configuration = { rules: [], default: { strategy: 'success_rate', processors: [shop.a, shop.b] } };
     const refused = await routeOf(configuration);

@@ -44,7 +44,7 @@ export class PaymentRoutesController {
     return this.service.get(caller, id);
   }
 
-  /** Makes the next version and publishes it, unless `draft`. */
+  /** With a document makes the next version and publishes it, unless `draft`. An OPERATOR may not rename a live route: 403. */
   @Put(':payment_route_id')
   @ApiOkResponse({ standardSchema: paymentRouteShape })
   update(@CurrentCaller() caller: Caller, @Param('payment_route_id') id: string, @Body({ schema: updatePaymentRouteBody }) body: UpdatePaymentRouteBody) {

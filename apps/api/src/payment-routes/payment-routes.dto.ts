@@ -76,7 +76,11 @@ const draft = z.boolean().default(false).describe('Keep the version unpublished;
 export const createPaymentRouteBody = z.strictObject({ name: text(200).min(1), route_configuration: routeDocument, draft });
 export type CreatePaymentRouteBody = z.infer<typeof createPaymentRouteBody>;
 
-export const updatePaymentRouteBody = z.strictObject({ name: text(200).min(1).optional(), route_configuration: routeDocument, draft });
+export const updatePaymentRouteBody = z.strictObject({
+  name: text(200).min(1).optional(),
+  route_configuration: routeDocument.optional().describe('Makes the next version; without it there is none'),
+  draft,
+});
 export type UpdatePaymentRouteBody = z.infer<typeof updatePaymentRouteBody>;
 
 export const publishPaymentRouteBody = z.strictObject({ version: z.int().min(1) });

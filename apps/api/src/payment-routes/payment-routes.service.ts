@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { eq, isNull } from 'drizzle-orm';
 import { transact } from '../../../../libs/db/change.js';
+import { findCustomer } from '../../../../libs/db/customer.queries.js';
 import { routeOf, nameableProcessors, routeVersion, routeVersions, shownDocument } from '../../../../libs/db/route.queries.js';
 import { createRoute, deleteRoute, documentOfVersion, publishRoute, updateRoute } from '../../../../libs/db/route.writes.js';
 import { paymentRoutes, type PaymentRouteRow } from '../../../../libs/db/schema/index.js';
@@ -11,7 +12,7 @@ import { evaluateRoute } from '../../../../libs/payments/evaluate-route.js';
 import { publicId } from '../../../../libs/views/ids.js';
 import { paymentRouteVersionView, paymentRouteView } from '../../../../libs/views/payment-route.view.js';
 import type { Caller } from '../kernel/callers.js';
-import { bodyId, pathId } from '../kernel/ids.js';
+import { bodyId, pathId, unknownReference } from '../kernel/ids.js';
 import { Infrastructure } from '../kernel/infrastructure.js';
 import { cursorPage, listPage } from '../kernel/lists.js';
 import { Payments } from '../kernel/payments.js';
@@ -34,9 +35,10 @@ export class PaymentRoutesService {
   }
 
   async update(caller: Caller, id: string, body: UpdatePaymentRouteBody) {
-    await this.check(caller, body.route_configuration, body.draft);
+    const { name, route_configuration: document, draft } = body;
+    if (document) await this.check(caller, document, draft);
     const change = caller.change();
-    const wish = { id: pathId('route', id, caller), name: body.name, document: body.route_configuration, draft: body.draft };
+    const wish = { id: pathId('route', id, caller), name, document, draft, mayPublish: caller.role === 'ADMIN' };
     return transact(this.infrastructure.db, change, (tx) => updateRoute(tx, change, wish));
   }
 
@@ -90,7 +92,7 @@ export class PaymentRoutesService {
     const version = number === null ? null : await routeVersion(this.infrastructure.db, route.id, number);
     if (!version) throw invalidField('version', number === null ? 'the route has no live version; name one' : 'no such version');
     const { customer_id: customerId, ...payment } = body.payment;
-    if (customerId) bodyId('payment.customer_id', 'cus', customerId, caller);
+    await this.checkCustomer(caller, customerId);
     const decision = await evaluateRoute(this.payments.deps, {
       accountId: caller.accountId,
       document: version.document as RouteDocument,
@@ -113,6 +115,13 @@ export class PaymentRoutesService {
       },
     });
     return { route_id: publicId('route', caller.environment, route.id), version: version.number, ...decision };
+  }
+
+  private async checkCustomer(caller: Caller, customerId: string | null | undefined): Promise<void> {
+    if (!customerId) return;
+    const field = 'payment.customer_id';
+    const found = await findCustomer(this.infrastructure.db, caller.accountId, bodyId(field, 'cus', customerId, caller));
+    if (!found) throw unknownReference(field, 'cus');
   }
 
   private async check(caller: Caller, document: RouteDocument, draft: boolean): Promise<void> {
