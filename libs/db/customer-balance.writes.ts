@@ -1,12 +1,16 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { Change } from '../domain/change/change.js';
+import { invalidField, notFound } from '../errors/domain-error.js';
 import { customerBalanceTransactionView } from '../views/customer-balance-transaction.view.js';
 import type { Tx } from './client.js';
+import { findBalanceEntry } from './customer-balance.queries.js';
 import { appendEvents } from './event.writes.js';
 import { newId } from './mint.js';
-import { customerBalanceTransactions, customers } from './schema/index.js';
+import { customerBalanceTransactions, customers, type CustomerBalanceTransactionRow } from './schema/index.js';
 
 export interface BalanceEntry {
+  /** Default: a new one. */
+  id?: string;
   customerId: string;
   currency: string;
   /** Atoms; positive is to the customer's credit. */
@@ -33,11 +37,11 @@ export async function lockBalance(tx: Tx, accountId: string, owner: { customerId
 }
 
 /** Event `customer_balance_transaction.created`. */
-export async function enterBalance(tx: Tx, change: Change, entry: BalanceEntry, at: Date): Promise<void> {
+export async function enterBalance(tx: Tx, change: Change, entry: BalanceEntry, at: Date): Promise<CustomerBalanceTransactionRow> {
   const before = await lockBalance(tx, change.accountId, entry);
   const row = {
     ...entry,
-    id: newId(),
+    id: entry.id ?? newId(),
     accountId: change.accountId,
     endingBalanceAmountAtom: before + entry.amountAtom,
     commandId: change.commandId,
@@ -56,4 +60,32 @@ export async function enterBalance(tx: Tx, change: Change, entry: BalanceEntry, 
       previous: null,
     },
   ]);
+  return row;
+}
+
+export interface BalanceAdjustment {
+  id: string;
+  customerId: string;
+  currency: string;
+  /** Atoms; positive is to the customer's credit. */
+  amountAtom: number;
+  description: string | null;
+}
+
+/**
+ * A person's correction of a customer's credit; event `customer_balance_transaction.created`. A retry of the same command finds
+ * the row and adds nothing.
+ * @throws DomainError 404; 422 when it takes more than there is, or leaves more than a number holds exactly.
+ */
+export async function adjustBalance(tx: Tx, change: Change, wish: BalanceAdjustment): Promise<CustomerBalanceTransactionRow> {
+  const own = and(eq(customers.id, wish.customerId), eq(customers.accountId, change.accountId), isNull(customers.deletedAt));
+  const [customer] = await tx.select({ id: customers.id }).from(customers).where(own).for('no key update');
+  if (!customer) throw notFound('customer');
+  const known = await findBalanceEntry(tx, change.accountId, wish);
+  if (known) return known;
+  const before = await lockBalance(tx, change.accountId, wish);
+  const ending = before + wish.amountAtom;
+  if (wish.amountAtom < 0 && ending < 0) throw invalidField('amount_atom', `The customer's credit is ${before} atoms in ${wish.currency}`);
+  if (!Number.isSafeInteger(ending)) throw invalidField('amount_atom', 'The credit would be too large');
+  return enterBalance(tx, change, { ...wish, type: 'adjustment', invoiceId: null }, new Date());
 }

@@ -1,4 +1,11 @@
+import { systemChange } from '../../libs/db/account.writes.js';
+import { transact } from '../../libs/db/change.js';
+import { connect } from '../../libs/db/client.js';
+import { adjustBalance } from '../../libs/db/customer-balance.writes.js';
+import { newId } from '../../libs/db/mint.js';
+import { parsePublicId, publicId } from '../../libs/views/ids.js';
 import { freshAccount, type TestAccount } from '../support/account.js';
+import { shared } from '../support/stack.js';
 
 let account: TestAccount;
 beforeAll(async () => {
@@ -151,5 +158,98 @@ describe('lists', () => {
 
   it.each([{ page_size: 101 }, { page_number: 0 }, { page_number: 1.5 }, { sort_key: 'notes' }, { created_at: { gt: 'yesterday' } }, { since: 1 }])('refuse the body %j', async (body) => {
     expect((await own.readOnly.post('/customers/list', body)).status).toBe(422);
+  });
+});
+
+describe('balance transactions', () => {
+  let customer: string;
+  let path: string;
+  beforeEach(async () => {
+    customer = (await account.operator.post('/customers/', { email: 'credit@example.com' })).body.id;
+    path = `/customers/${customer}/balance-transactions`;
+  });
+  const endings = async () => (await account.readOnly.get(path)).body.map((row: { ending_balance_amount_atom: number }) => row.ending_balance_amount_atom);
+
+  it('adjust the credit per currency, each with its event, and are listed newest first', async () => {
+    const first = await account.operator.post(path, { amount_atom: 500, currency: 'eur', description: 'Sorry' });
+    expect(first.status).toBe(201);
+    expect(first.body).toMatchObject({
+      object: 'customer_balance_transaction', customer_id: customer, account_id: account.publicId, amount_atom: 500, currency: 'eur', type: 'adjustment',
+      ending_balance_amount_atom: 500, description: 'Sorry', invoice_id: null, credit_note_id: null, is_deleted: false,
+    });
+    expect(first.body.id).toMatch(/^cbt_stg_[0-9a-z]{26}$/);
+    const second = await account.admin.post(path, { amount_atom: -200, currency: 'eur' });
+    expect(second.body).toMatchObject({ amount_atom: -200, ending_balance_amount_atom: 300, description: null });
+    const third = await account.admin.post(path, { amount_atom: 7 });
+    expect(third.body).toMatchObject({ currency: 'usd', ending_balance_amount_atom: 7 });
+    expect((await account.readOnly.get(path)).body).toEqual([third.body, second.body, first.body]);
+    expect((await account.readOnly.get(`${path}/${second.body.id}`)).body).toEqual(second.body);
+    const { balance_atoms: balances } = (await account.readOnly.get(`/customers/${customer}`)).body;
+    expect(balances).toEqual(expect.arrayContaining([{ amount_atom: 300, currency: 'eur' }, { amount_atom: 7, currency: 'usd' }]));
+    expect(await eventsOf(first.body.id)).toMatchObject([{ type: 'customer_balance_transaction.created', sequence: 1, data: first.body, data_previous: null }]);
+  });
+
+  it('happen once per idempotency key, and one after the other', async () => {
+    const keyed = Array.from({ length: 4 }, () => account.operator.post(path, { amount_atom: 5 }, { key: `credit ${customer}` }));
+    expect((await Promise.all(keyed)).map(({ status }) => [201, 409].includes(status))).toEqual([true, true, true, true]);
+    const again = await account.operator.post(path, { amount_atom: 5 }, { key: `credit ${customer}` });
+    expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([201, 'true']);
+    expect(await endings()).toEqual([5]);
+    await Promise.all(Array.from({ length: 6 }, () => account.operator.post(path, { amount_atom: 10 })));
+    expect((await endings()).sort((x: number, y: number) => x - y)).toEqual([5, 15, 25, 35, 45, 55, 65]);
+    const drained = await Promise.all(Array.from({ length: 3 }, () => account.operator.post(path, { amount_atom: -30 })));
+    expect(drained.map(({ status }) => status).sort()).toEqual([201, 201, 422]);
+  });
+
+  it('are found by a retry of the same command, and rolled back with their event', async () => {
+    const database = connect(shared.databaseUrlStaging, { max: 1 });
+    try {
+      const change = systemChange('staging', account.id);
+      const customerId = parsePublicId('cus', 'staging', customer)!;
+      const wish = { id: newId(), customerId, currency: 'eur', amountAtom: 5, description: null };
+      const failing = transact(database.db, change, async (tx) => {
+        await adjustBalance(tx, change, wish);
+        throw new Error('dies here');
+      });
+      await expect(failing).rejects.toThrow('dies here');
+      expect(await endings()).toEqual([]);
+      const rows = [];
+      for (let run = 0; run < 2; run++) rows.push(await transact(database.db, change, (tx) => adjustBalance(tx, change, wish)));
+      expect(rows[1]).toEqual(rows[0]);
+      expect(await endings()).toEqual([5]);
+      expect(await eventsOf(publicId('cbt', 'staging', wish.id))).toHaveLength(1);
+    } finally {
+      await database.close();
+    }
+  });
+
+  it.each([
+    [{}, 'amount_atom'], [{ amount_atom: 0 }, 'amount_atom'], [{ amount_atom: 1.5 }, 'amount_atom'], [{ amount_atom: 2 ** 53 }, 'amount_atom'],
+    [{ amount_atom: -1 }, 'amount_atom'], [{ amount_atom: 1, currency: 'EUR' }, 'currency'], [{ amount_atom: 1, currency: null }, 'currency'],
+    [{ amount_atom: 1, type: 'initial' }, 'type'],
+  ])('refuse %j', async (body, field) => {
+    const answer = await account.operator.post(path, body);
+    expect([answer.status, answer.body.errors?.[0].loc]).toEqual([422, ['body', field]]);
+    expect(await endings()).toEqual([]);
+  });
+
+  it('never add up to more than a number holds', async () => {
+    expect((await account.operator.post(path, { amount_atom: 2 ** 53 - 1 })).status).toBe(201);
+    const answer = await account.operator.post(path, { amount_atom: 1 });
+    expect([answer.status, answer.body.errors?.[0].loc]).toEqual([422, ['body', 'amount_atom']]);
+  });
+
+  it('belong to their customer and account', async () => {
+    const other = await freshAccount();
+    const { id } = (await account.operator.post(path, { amount_atom: 5 })).body;
+    expect((await account.readOnly.post(path, { amount_atom: 5 })).status).toBe(403);
+    const sibling = (await account.operator.post('/customers/', { email: 'sibling@example.com' })).body.id;
+    for (const answer of [
+      await other.admin.get(path), await other.admin.get(`${path}/${id}`), await other.admin.post(path, { amount_atom: 5 }),
+      await account.admin.get(`/customers/${sibling}/balance-transactions/${id}`), await account.admin.get(`${path}/${customer}`),
+    ]) expect([answer.status, answer.body.code]).toEqual([404, 'not_found']);
+    expect((await account.readOnly.get(`${path}?limit=1`)).status).toBe(422);
+    await account.operator.delete(`/customers/${customer}`);
+    expect((await account.operator.post(path, { amount_atom: 5 })).status).toBe(404);
   });
 });

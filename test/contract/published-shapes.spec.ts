@@ -94,6 +94,11 @@ const calls: Record<string, Call> = {
   'GET /customers/{customer_id}': async () => [`/customers/${world.cus}?expand=discount`],
   'POST /customers/{customer_id}/payment-methods': async () => [`/customers/${world.cus}/payment-methods`, {}],
   'POST /customers/{customer_id}/list_valid_subscriptions': async () => [`/customers/${world.cus}/list_valid_subscriptions`, {}],
+  'GET /customers/{customer_id}/balance-transactions': async () => [`/customers/${world.cus}/balance-transactions`],
+  'POST /customers/{customer_id}/balance-transactions': async () => [`/customers/${world.cus}/balance-transactions`, { amount_atom: 100 }],
+  'GET /customers/{customer_id}/balance-transactions/{transaction_id}': async () => [
+    `/customers/${world.cus}/balance-transactions/${await fresh(`/customers/${world.cus}/balance-transactions`, { amount_atom: 100 })}`,
+  ],
   'POST /events/list': async () => ['/events/list', {}],
   'POST /events/search': async () => ['/events/search', { object_id: world.cus }],
   'POST /events/trigger-webhook': async () => ['/events/trigger-webhook', { event_id: world.event }],
