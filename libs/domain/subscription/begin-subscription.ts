@@ -16,7 +16,7 @@ export function planStart(s: SubscriptionState, facts: Facts): Plan {
 export function planTrialEnd(s: SubscriptionState, facts: Facts): Plan {
   const end = s.currentPeriodEnd;
   if (s.cancelAtEnd) return plan(moved(s, 'cancel_at_end_reached', cancelledState(s, facts.now)), ['canceled']);
-  if (s.pauseAtEnd) return planPauseAtEnd(s, facts);
+  if (s.pauseAtEnd) return planPauseAtEnd(s);
   const first = planFirstPeriod(s, facts, end);
   const owed = (first.invoice?.dueAtom ?? 0) > 0;
   if (!owed || !chargesAutomatically(s) || facts.paymentMethodId) return first;
@@ -49,12 +49,12 @@ function planFirstPeriod(s: SubscriptionState, facts: Facts, from: Date): Plan {
 }
 
 /** A pause for cycles begins: no time is kept, the anchor stays. */
-export function planPauseAtEnd(s: SubscriptionState, facts: Facts): Plan {
+export function planPauseAtEnd(s: SubscriptionState): Plan {
   const next: SubscriptionState = {
     ...s,
     status: 'paused',
     pauseAtEnd: false,
-    pausedAt: facts.now,
+    pausedAt: s.currentPeriodEnd,
     resumesAt: resumptionAfter(s, s.pauseForCycles ?? 1),
     keptTime: { from: s.status === 'trialing' ? 'trialing' : 'active', seconds: null },
   };

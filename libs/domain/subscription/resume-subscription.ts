@@ -1,7 +1,7 @@
 import { DomainError } from '../../errors/domain-error.js';
-import { addSeconds } from '../period/period.js';
-import { shiftDunning } from './dunning.js';
-import { chargesAutomatically, enterPeriod, invoiceFor, plan, type Facts, type Plan } from './plan.js';
+import { addSeconds, secondsBetween, startOfSecond } from '../period/period.js';
+import { blockOf, shiftDunning } from './dunning.js';
+import { chargesAutomatically, enterPeriod, invoiceFor, plan, type Facts, type InvoiceFacts, type Plan } from './plan.js';
 import { assertMayMove, moved } from './subscription.machine.js';
 import { hasFixedAnchor, intervalOf, isInTrial, periodFrom, type BilledPeriod, type SubscriptionState } from './subscription.state.js';
 
@@ -57,28 +57,55 @@ function rescheduled(s: SubscriptionState, start: Date): Partial<SubscriptionSta
 
 /** Paused by dunning: its open invoices first. */
 function planCollect(s: SubscriptionState, input: ResumeInput, facts: Facts): Plan {
-  if (!facts.paymentMethodId) return planWithoutMethod(s, input);
+  if (!mayCharge(s, input, facts)) return planWithoutMethod(s, input, facts);
   return plan(moved(s, 'resume', { ...s, resuming: true, resumesAt: null, chargeAt: facts.now }), ['updated']);
 }
 
-function planNewPeriod(s: SubscriptionState, input: ResumeInput, facts: Facts): Plan {
-  const begun = s.resuming ? facts.openInvoices.find((invoice) => s.pausedAt && invoice.periodStart >= s.pausedAt) : undefined;
-  if (begun && begun.periodEnd > facts.now) return planCollect(s, input, facts);
+/** A period that an earlier try to resume has begun goes on while it lasts; once over it is void, as it passed in the pause. */
+function planNewPeriod(paused: SubscriptionState, input: ResumeInput, facts: Facts): Plan {
+  const begun = hasBegunResuming(paused) ? facts.openInvoices.find((open) => open.periodStart >= paused.currentPeriodStart) : undefined;
+  if (begun ? isRunning(begun, facts) : isSettledBegun(paused, facts)) return planCollect(paused, input, facts);
+  const s = begun ? { ...paused, completedCycles: paused.completedCycles - 1 } : paused;
   const period = resumedPeriod(s, input, facts.now);
   const reason = s.completedCycles === 0 ? 'subscription_create' : 'subscription_cycle';
   const invoice = invoiceFor(s, facts, period, reason);
-  const closed = begun && begun.payment !== 'unresolved' ? [{ invoiceId: begun.id, as: 'void' as const }] : [];
-  const others = facts.openInvoices.some((open) => open.id !== begun?.id);
-  if (invoice.status === 'paid' && !others) {
+  const closed = begun ? [{ invoiceId: begun.id, as: 'void' as const }] : [];
+  const older = facts.openInvoices.find((open) => open.id !== begun?.id);
+  if (invoice.status === 'paid' && !older) {
     return plan(moved(s, 'resume', activeAgain(enterPeriod(s, period))), resumedEvents(s), { invoice, closed });
   }
   if (!chargesAutomatically(s)) {
-    const next = moved(s, 'resume', { ...activeAgain(enterPeriod(s, period)), chargeAt: invoice.dueDate });
+    const next = moved(s, 'resume', { ...activeAgain(enterPeriod(s, period)), chargeAt: (older ?? invoice).dueDate });
     return plan(next, resumedEvents(s), { invoice, closed });
   }
-  if (!facts.paymentMethodId) return planWithoutMethod(s, input);
+  if (!mayCharge(s, input, facts)) return planWithoutMethod(paused, input, facts);
   const waiting: SubscriptionState = { ...enterPeriod(s, period), resuming: true, resumesAt: null, chargeAt: facts.now };
   return plan(moved(s, 'resume', waiting), ['updated'], { invoice, closed });
+}
+
+/** The new period has begun and waits for its money. */
+export function hasBegunResuming(s: SubscriptionState): boolean {
+  return s.resuming && s.pausedAt !== null && s.currentPeriodStart >= s.pausedAt;
+}
+
+function isRunning(begun: InvoiceFacts, facts: Facts): boolean {
+  return begun.periodEnd > facts.now || begun.payment === 'unresolved';
+}
+
+/** Nothing is owed for the new period, but for older ones: it stands if it is paid, or still lasts. */
+function isSettledBegun(s: SubscriptionState, facts: Facts): boolean {
+  if (!hasBegunResuming(s) || facts.openInvoices.length === 0) return false;
+  const latest = facts.latestInvoice;
+  const paid = latest?.status === 'paid' && latest.periodStart.getTime() === s.currentPeriodStart.getTime();
+  return paid || s.currentPeriodEnd > facts.now;
+}
+
+/** An automatic resume is an unattended try: not with a method that was refused for good. */
+function mayCharge(s: SubscriptionState, input: ResumeInput, facts: Facts): boolean {
+  if (!facts.paymentMethodId) return false;
+  if (!input.automatic || facts.paymentMethodId !== s.chargedMethodId) return true;
+  const blocks = [s.dunning?.blocked, ...facts.openInvoices.map(({ failure }) => blockOf(failure))];
+  return !blocks.some((block) => block === 'hard_decline' || block === 'risk_refused' || block === 'authentication_required');
 }
 
 function resumedPeriod(s: SubscriptionState, input: ResumeInput, at: Date): BilledPeriod {
@@ -89,16 +116,24 @@ function resumedPeriod(s: SubscriptionState, input: ResumeInput, at: Date): Bill
   return partial && input.proration === 'none' ? { ...period, billedSeconds: 0 } : period;
 }
 
-function planWithoutMethod(s: SubscriptionState, input: ResumeInput): Plan {
+function planWithoutMethod(s: SubscriptionState, input: ResumeInput, facts: Facts): Plan {
   if (!input.automatic) throw new DomainError('payment_method_required_to_resume', undefined, { extra: { code: 'payment_method_required' } });
-  const next: SubscriptionState = { ...s, resuming: true, resumesAt: null, chargeAt: null, chargedMethodId: null };
+  const next: SubscriptionState = { ...s, resuming: true, resumesAt: null, chargeAt: null, chargedMethodId: facts.paymentMethodId };
   return plan(moved(s, 'resume', next), ['resume_failed']);
 }
 
 /** The money of a resume has arrived. */
 export function planResumePaid(s: SubscriptionState, facts: Facts): Plan {
-  const restored = s.keptTime?.owed ? { ...resumedState(s, facts.now), status: 'active' as const } : s;
+  const restored = s.keptTime?.owed ? { ...resumedState(s, facts.now), status: 'active' as const } : fromPayment(s, facts.now);
   return plan(moved(s, 'resume_paid', activeAgain(restored)), resumedEvents(s));
+}
+
+/** A period that was over before its money came begins with the money, as long as it was. */
+function fromPayment(s: SubscriptionState, now: Date): SubscriptionState {
+  if (s.currentPeriodEnd > now) return s;
+  const start = startOfSecond(now);
+  const end = addSeconds(start, secondsBetween(s.currentPeriodStart, s.currentPeriodEnd));
+  return { ...s, currentPeriodStart: start, currentPeriodEnd: end, anchorAt: end, periodIndex: -1 };
 }
 
 function activeAgain(s: SubscriptionState): SubscriptionState {

@@ -2,8 +2,8 @@ import type { OutcomeClass } from '../payment/outcome.js';
 import { cancelledState } from './begin-subscription.js';
 import { moneyBack } from './cancel-subscription.js';
 import { blockOf, chargePaceMs, incompleteRetryMs, nextRetry } from './dunning.js';
-import { plan, type Facts, type InvoiceFacts, type Plan } from './plan.js';
-import { planResumePaid } from './resume-subscription.js';
+import { chargesAutomatically, plan, type Facts, type InvoiceFacts, type Plan } from './plan.js';
+import { hasBegunResuming, planResumePaid } from './resume-subscription.js';
 import { moved, type Move } from './subscription.machine.js';
 import type { Dunning, SubscriptionState } from './subscription.state.js';
 
@@ -17,13 +17,14 @@ export function planSettlement(s: SubscriptionState, facts: Facts): Plan | null 
   if (s.status === 'cancelled') return planAfterCancel(settled, invoice);
   if (invoice.status === 'paid') return planPaid(settled, facts);
   if (invoice.status === 'void') return s.status === 'trialing' || s.resuming ? plan(settled) : planPaid(settled, facts);
+  if (!chargesAutomatically(s)) return plan({ ...settled, chargeAt: facts.openInvoices[0]?.dueDate ?? null });
   return planFailed(settled, invoice.failure, facts);
 }
 
 /** Paid by hand, out of band, or voided, while nothing was begun here; null when money is still owed or never was. */
 export function planPaidElsewhere(s: SubscriptionState, facts: Facts): Plan | null {
   if (s.chargingInvoiceId !== null || s.status === 'cancelled') return null;
-  if (facts.openInvoices.length > 0) return null;
+  if (facts.openInvoices.length > 0) return planOverduePaid(s, facts);
   if (s.billingStatus === 'past_due' || s.billingStatus === 'unpaid') return planPaid(s, facts);
   const latest = facts.latestInvoice;
   if (latest?.status !== 'paid' || latest.periodStart.getTime() !== s.currentPeriodStart.getTime()) return null;
@@ -31,13 +32,26 @@ export function planPaidElsewhere(s: SubscriptionState, facts: Facts): Plan | nu
   return awaited ? planPaid(s, facts) : null;
 }
 
+/** Collected by invoice: what was overdue is paid, so dunning waits until the next invoice is overdue. */
+function planOverduePaid(s: SubscriptionState, facts: Facts): Plan | null {
+  const dueDate = facts.openInvoices[0]?.dueDate;
+  if (chargesAutomatically(s) || s.status !== 'active' || !s.dunning || !dueDate || dueDate <= facts.now) return null;
+  return plan({ ...s, dunning: null, chargeAt: dueDate });
+}
+
 function planPaid(s: SubscriptionState, facts: Facts): Plan {
-  if (facts.openInvoices.length > 0) return plan({ ...s, chargeAt: nextCharge(s, facts.now) });
-  if (s.status === 'paused') return s.resuming ? planResumePaid(s, facts) : planPaidWhilePaused(s);
+  const owed = facts.openInvoices[0];
+  if (owed) return plan({ ...s, chargeAt: chargesAutomatically(s) ? nextCharge(s, facts.now) : owed.dueDate });
+  if (s.status === 'paused') return isResumePaid(s) ? planResumePaid(s, facts) : planPaidWhilePaused(s);
   const first = s.status === 'trialing';
   if (!first && s.billingStatus === 'current') return plan(s);
   const next: SubscriptionState = { ...s, status: 'active', billingStatus: 'current', dunning: null, chargeAt: null };
   return plan(moved(s, first ? 'first_paid' : 'all_paid', next), [first ? 'activated' : 'updated']);
+}
+
+/** Not by what was owed before a pause at the period's end: there a new period must be paid. */
+function isResumePaid(s: SubscriptionState): boolean {
+  return s.resuming && (s.keptTime?.owed === true || hasBegunResuming(s));
 }
 
 /** Other invoices are owed: in dunning at once, after downtime one in 24 hours. */

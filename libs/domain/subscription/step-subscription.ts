@@ -55,7 +55,7 @@ function planPeriodEnd(s: SubscriptionState, facts: Facts): Plan {
   if (s.cancelAtEnd || reached) {
     return held(s, facts) ?? plan(moved(s, 'cancel_at_end_reached', cancelledState(s, facts.now)), ['canceled']);
   }
-  if (s.pauseAtEnd) return held(s, facts) ?? planPauseAtEnd(s, facts);
+  if (s.pauseAtEnd) return held(s, facts) ?? planPauseAtEnd(s);
   return planRenewal(s, facts);
 }
 
@@ -73,7 +73,7 @@ export function planRenewal(s: SubscriptionState, facts: Facts): Plan {
 function chargeAfterRenewal(s: SubscriptionState, facts: Facts, invoice: { status: string; dueDate: Date }): Date | null {
   const waits = s.dunning !== null || s.chargingInvoiceId !== null || s.billingStatus === 'unpaid' || facts.openInvoices.length > 0;
   if (waits || invoice.status !== 'open') return s.chargeAt;
-  if (!chargesAutomatically(s)) return s.chargeAt ?? invoice.dueDate;
+  if (!chargesAutomatically(s)) return invoice.dueDate;
   const at = s.currentPeriodEnd.getTime() + facts.jitterSeconds * 1000;
   const late = facts.now.getTime() - s.currentPeriodEnd.getTime() > punctualMs;
   const paced = late && s.lastChargeAt ? Math.max(at, s.lastChargeAt.getTime() + chargePaceMs) : at;
@@ -88,6 +88,7 @@ function planCharge(s: SubscriptionState, facts: Facts): Plan {
     ...planFailed(waiting, why, facts),
     closed: [{ invoiceId: oldest.id, as: 'past_due' as const, message }],
   });
+  if (!chargesAutomatically(s) && oldest.dueDate > facts.now) return plan({ ...s, chargeAt: oldest.dueDate });
   if (!chargesAutomatically(s)) return failed('send_invoice', 'The due date has passed.');
   if (oldest.payment === 'unresolved') return plan({ ...waiting, chargingInvoiceId: oldest.id });
   if (!facts.paymentMethodId) return failed('no_payment_method', 'There is no payment method.');
@@ -105,8 +106,8 @@ function planNewMethod(s: SubscriptionState, facts: Facts): Plan | null {
   const idle = s.chargingInvoiceId === null && chargesAutomatically(s) && !(s.chargeAt && s.chargeAt <= facts.now);
   if (!idle || !facts.paymentMethodId || facts.paymentMethodId === s.chargedMethodId) return null;
   const dunned = s.status !== 'paused' && s.dunning !== null && s.status !== 'cancelled';
+  if (dunned && facts.openInvoices.length === 0) return plan({ ...s, chargedMethodId: facts.paymentMethodId });
   if (dunned) return plan({ ...s, chargeAt: facts.now, dunning: { ...s.dunning!, blocked: null } });
   if (s.status !== 'paused' || !s.resuming) return null;
-  if (facts.openInvoices.length > 0) return plan({ ...s, chargeAt: facts.now });
   return planResume(s, { automatic: false, proration: 'create_prorations' }, facts);
 }

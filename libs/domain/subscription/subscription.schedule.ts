@@ -42,6 +42,7 @@ function candidates(s: SubscriptionState): Due[] {
 }
 
 function pausedCandidates(s: SubscriptionState): Due[] {
-  if (s.resuming) return s.chargeAt && s.chargingInvoiceId === null ? [{ kind: 'charge', at: s.chargeAt }] : [];
-  return s.resumesAt ? [{ kind: 'resume', at: s.resumesAt }] : [];
+  if (s.resuming && s.chargingInvoiceId !== null) return [];
+  const resume: Due[] = s.resumesAt ? [{ kind: 'resume', at: s.resumesAt }] : [];
+  return s.resuming && s.chargeAt ? [{ kind: 'charge', at: s.chargeAt }, ...resume] : resume;
 }

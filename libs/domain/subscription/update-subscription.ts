@@ -2,7 +2,7 @@ import { invalidField } from '../../errors/domain-error.js';
 import { planTrialEnd } from './begin-subscription.js';
 import { plan, type Facts, type Plan } from './plan.js';
 import { assertMayMove, moved, refusedMove } from './subscription.machine.js';
-import { hasFixedAnchor, isInTrial, type SubscriptionState } from './subscription.state.js';
+import { hasFixedAnchor, isInTrial, resumptionAfter, type SubscriptionState } from './subscription.state.js';
 
 /** Absent fields stay as they are; null clears. Ids are UUIDs. */
 export interface UpdateInput {
@@ -38,7 +38,7 @@ function withTrialEnd(s: SubscriptionState, trialEnd: Date, now: Date): Subscrip
   assertMayMove(s, 'change_trial');
   const start = s.billingStatus === 'scheduled' ? s.initialStart : now;
   if (trialEnd <= start) throw invalidField('trial_end', 'must be in the future, after the start of the trial');
-  return {
+  const next: SubscriptionState = {
     ...s,
     trialStart: s.trialStart ?? s.initialStart,
     trialEnd,
@@ -46,6 +46,7 @@ function withTrialEnd(s: SubscriptionState, trialEnd: Date, now: Date): Subscrip
     anchorAt: hasFixedAnchor(s) ? s.anchorAt : trialEnd,
     trialWillEndSentAt: null,
   };
+  return next.pauseAtEnd ? { ...next, resumesAt: resumptionAfter(next, next.pauseForCycles ?? 1) } : next;
 }
 
 /** The trial is over now; what follows is what its end by time would have done. */

@@ -1,0 +1,158 @@
+import type { OutcomeClass } from '../payment/outcome.js';
+import { planCancel, type CancelInput } from './cancel-subscription.js';
+import { planCreate, type NewSubscription } from './create-subscription.js';
+import { planPause, type PauseInput } from './pause-subscription.js';
+import type { Facts, InvoiceFacts, Plan } from './plan.js';
+import { planResume } from './resume-subscription.js';
+import { planStep } from './step-subscription.js';
+import { stateOf, type State } from './subscription.machine.js';
+import { nextDue } from './subscription.schedule.js';
+import type { SubscriptionState } from './subscription.state.js';
+import { planUpdate, type UpdateInput } from './update-subscription.js';
+
+export const hour = 3_600_000;
+export const day = 24 * hour;
+/** A few facts at one moment: periods that downtime has missed, and the payments of all that is owed. */
+const mostSteps = 30;
+export const start = new Date('2027-01-31T12:00:00.000Z');
+export const noCancelOptions: CancelInput = { cancelUnpaidInvoices: false, fullRefund: false, prorate: true, details: null };
+
+interface World {
+  now: Date;
+  method: string | null;
+  outcomes: (OutcomeClass | 'unresolved')[];
+  price: number;
+}
+
+/** One subscription in memory: plans are applied as the database would, payments answer as told. */
+export class Sketch {
+  s!: SubscriptionState;
+  events: string[] = [];
+  invoices: InvoiceFacts[] = [];
+  charges: { at: Date; invoiceId: string }[] = [];
+  credit = 0;
+  visited = new Set<State>();
+
+  constructor(readonly world: World, input: Partial<NewSubscription> = {}) {
+    this.apply(planCreate({ ...defaults, ...input }, this.facts()));
+  }
+
+  facts(): Facts {
+    const open = this.invoices.filter(({ status }) => status === 'open' || status === 'past_due');
+    return {
+      now: this.world.now,
+      jitterSeconds: 30,
+      items: [{ ...item, unitAmountAtom: this.world.price }],
+      paymentMethodId: this.world.method,
+      balanceAtom: 0,
+      openInvoices: open,
+      charging: this.invoices.find(({ id }) => id === this.s?.chargingInvoiceId) ?? null,
+      latestInvoice: this.invoices.findLast(({ status }) => status !== 'draft') ?? null,
+    };
+  }
+
+  apply(plan: Plan | null): void {
+    if (!plan) return;
+    this.s = plan.next;
+    this.visited.add(stateOf(this.s));
+    this.events.push(...plan.events);
+    this.credit += plan.creditAtom;
+    if (plan.invoice) this.finalise(plan.invoice);
+    for (const closed of plan.closed) this.invoice(closed.invoiceId).status = closed.as;
+    if (plan.charge) this.charge(plan.charge.invoiceId);
+  }
+
+  command(make: (s: SubscriptionState, facts: Facts) => Plan | null): void {
+    this.apply(make(this.s, this.facts()));
+  }
+
+  /** Runs everything that falls due until `ms` later. */
+  pass(ms: number): void {
+    const until = new Date(this.world.now.getTime() + ms);
+    for (let moments = 0; moments < 1_000; moments += 1) {
+      this.rest();
+      const due = nextDue(this.s);
+      if (!due || due.at > until) return void (this.world.now = until);
+      if (due.at <= this.world.now) throw new Error(`${due.kind} is due and nothing happens`);
+      this.world.now = due.at;
+    }
+    throw new Error('never rests');
+  }
+
+  /** Runs what is due now. */
+  rest(): void {
+    for (let steps = 0; steps < mostSteps; steps += 1) {
+      const plan = planStep(this.s, this.facts());
+      if (!plan) return;
+      this.apply(plan);
+    }
+    throw new Error(`no rest after ${mostSteps} steps at one moment`);
+  }
+
+  pay(id: string): void {
+    settle(this.invoice(id), 'approved');
+    this.rest();
+  }
+
+  answer(outcome: OutcomeClass): void {
+    for (const invoice of this.invoices) if (invoice.payment === 'unresolved') settle(invoice, outcome);
+  }
+
+  private charge(invoiceId: string): void {
+    const invoice = this.invoice(invoiceId);
+    expect(['open', 'past_due']).toContain(invoice.status);
+    expect(this.s.status === 'cancelled' || (this.s.status === 'paused' && !this.s.resuming)).toBe(false);
+    this.charges.push({ at: this.world.now, invoiceId });
+    settle(invoice, this.world.outcomes.shift() ?? 'approved');
+  }
+
+  invoice(id: string): InvoiceFacts {
+    return this.invoices.find((candidate) => candidate.id === id)!;
+  }
+
+  private finalise(draft: NonNullable<Plan['invoice']>): void {
+    const duplicate = this.invoices.some(({ periodStart }) => periodStart.getTime() === draft.periodStart.getTime());
+    expect(duplicate).toBe(false);
+    const id = `invoice-${this.invoices.length + 1}`;
+    const paidAtom = draft.status === 'paid' ? draft.dueAtom : 0;
+    this.invoices.push({ ...draft, id, paidAtom, refundedAtom: 0, payment: 'none', failure: null });
+  }
+}
+
+function settle(invoice: InvoiceFacts, outcome: OutcomeClass | 'unresolved'): void {
+  invoice.payment = outcome === 'unresolved' ? 'unresolved' : outcome === 'approved' ? 'succeeded' : 'at_rest';
+  if (outcome === 'approved') {
+    invoice.status = 'paid';
+    invoice.paidAtom = invoice.dueAtom;
+  } else if (outcome !== 'unresolved') {
+    invoice.status = 'past_due';
+    invoice.failure = outcome;
+  }
+}
+
+const item = {
+  id: 'item', priceId: 'price', productId: 'product', name: 'Plan', description: null, quantity: 1,
+  unitAmountAtom: 3_100, pricingModel: 'standard', transformQuantityDivideBy: 1,
+};
+const defaults: NewSubscription = {
+  id: 'sub', currency: 'eur', billingInterval: 'month', billingIntervalCount: 1, startsAt: null, trialEnd: null, trialDays: 0,
+  missingPaymentMethod: 'pause', collectionMethod: 'charge_automatically', netD: null, description: null, customFields: null,
+  defaultPaymentMethodId: null, paymentRouteId: null, cancelAtEnd: false, totalBillingCycles: null,
+};
+
+export function world(part: Partial<World> = {}): World {
+  return { now: start, method: 'method', outcomes: [], price: 3_100, ...part };
+}
+
+export function begin(input: Partial<NewSubscription> = {}, part: Partial<World> = {}): Sketch {
+  const sketch = new Sketch(world(part), input);
+  sketch.pass(1_000);
+  return sketch;
+}
+
+export const pause = (input: PauseInput = {}) => (s: SubscriptionState, facts: Facts) => planPause(s, input, facts);
+export const resume = (s: SubscriptionState, facts: Facts) => planResume(s, { automatic: false, proration: 'create_prorations' }, facts);
+export const cancel = (input: Partial<CancelInput> = {}) => (s: SubscriptionState, facts: Facts) =>
+  planCancel(s, { ...noCancelOptions, ...input }, facts);
+export const update = (input: UpdateInput) => (s: SubscriptionState, facts: Facts) => planUpdate(s, input, facts);
+export const iso = (date: Date | null) => date?.toISOString().slice(0, 19);
