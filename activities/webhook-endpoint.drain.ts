@@ -35,7 +35,7 @@ export interface DrainRequest {
   cancelled: AbortSignal;
 }
 
-const pageSize = 50;
+const pageSize = 200;
 const mostAtOnce = 10;
 const failuresToSlowDown = 3;
 const takesRowsForMs = 10_000;
