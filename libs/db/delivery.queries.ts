@@ -32,12 +32,13 @@ export interface DuePage {
   triedFirst?: boolean;
 }
 
+/** The page is cut before events are read, one by one by their key: how many events there are does not matter. */
 export async function dueDeliveries(db: Db, endpointId: string, { limit, except, triedFirst }: DuePage): Promise<DueDelivery[]> {
   const order = [asc(webhookDeliveries.nextAttemptAt), asc(webhookDeliveries.id)];
-  return db
-    .select(dueColumns)
+  const { id, eventId, attempts, nextAttemptAt } = webhookDeliveries;
+  const due = db
+    .select({ id, eventId, attempts, nextAttemptAt })
     .from(webhookDeliveries)
-    .innerJoin(events, eq(events.id, webhookDeliveries.eventId))
     .where(and(
       eq(webhookDeliveries.endpointId, endpointId),
       eq(webhookDeliveries.status, 'pending'),
@@ -45,7 +46,19 @@ export async function dueDeliveries(db: Db, endpointId: string, { limit, except,
       except.length > 0 ? sql`${webhookDeliveries.id} <> all(${sql.param([...except])}::uuid[])` : undefined,
     ))
     .orderBy(...(triedFirst ? [sql`${webhookDeliveries.attempts} = 0`, ...order] : order))
-    .limit(limit);
+    .limit(limit)
+    .as('due');
+  const event = db
+    .select({ eventType: events.type, head: events.head, data: events.data, createdAt: events.createdAt })
+    .from(events)
+    .where(eq(events.id, due.eventId))
+    .limit(1)
+    .as('event');
+  return db
+    .select({ id: due.id, eventId: due.eventId, attempts: due.attempts, eventType: event.eventType, head: event.head, data: event.data, createdAt: event.createdAt })
+    .from(due)
+    .innerJoinLateral(event, sql`true`)
+    .orderBy(asc(due.nextAttemptAt), asc(due.id));
 }
 
 /** Milliseconds until the endpoint's next delivery is due (0 or less: now); null when nothing waits. */
