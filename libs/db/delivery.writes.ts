@@ -31,6 +31,9 @@ export interface Streak {
   failingSince: Date | null;
 }
 
+/** A plan that was made while the tables were small must not scan them when they are large. */
+const byIndexOnly = sql`set local enable_seqscan = off`;
+
 /**
  * Writes attempts in the order in which they ended, with their deliveries' new state and the endpoint's streak: one
  * statement. Nothing at all is written, and undefined returned, when another drain has taken the endpoint.
@@ -38,6 +41,7 @@ export interface Streak {
 export async function recordAttempts(tx: Tx, { endpointId, epoch }: DrainHold, attempts: ScheduledAttempt[]): Promise<Streak | undefined> {
   const failures = attempts.length - 1 - attempts.findLastIndex((attempt) => attempt.next.status === 'delivered');
   const broken = failures < attempts.length;
+  await tx.execute(byIndexOnly);
   const { rows } = await tx.execute<{ failures: number; since: Date | string | null }>(sql`
     with fence as (
       update webhook_endpoints set
