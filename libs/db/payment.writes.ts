@@ -34,16 +34,16 @@ export interface IntentRest {
   seenWake: number;
 }
 
-/**
- * Writes the intent only while the lease is the caller's.
- * @returns whether the lease was given back too, or null if it was lost: then nothing may be written at all.
- */
 export interface WrittenIntent {
   released: boolean;
   /** What others may change while the lease is held. */
   fields: Pick<PaymentIntentRow, 'version' | 'description' | 'customFields' | 'metadata'>;
 }
 
+/**
+ * Writes the intent only while the lease is the caller's.
+ * @returns whether the lease was given back too, with what others wrote meanwhile; null if it was lost: then nothing may be written at all.
+ */
 export async function writeHeldIntent(
   tx: Tx,
   fence: Fence,

@@ -21,7 +21,7 @@ import { pricedItemView, readFacts, readPricedItems, viewWithItems, type Clockwo
 import { factsOfNew, itemRows, subscriptionRow } from './subscription.record.js';
 import { invoices, prices, subscriptionItems, subscriptions, type InvoiceRow, type SubscriptionRow } from './schema/index.js';
 
-/** The two things a subscription asks of payments inside its transactions; the room of payments answers them. */
+/** What a subscription asks of payments inside its transactions; the room of payments answers them. */
 export interface InvoicePayments {
   /** Makes the invoice's one intent, or confirms it again; answers its UUID. */
   begin(tx: Tx, change: Change, wish: { invoice: InvoiceRow; subscription: SubscriptionRow; paymentMethodId: string; now: Date }): Promise<string>;
@@ -112,8 +112,8 @@ async function writePlan(tx: Tx, change: Change, { before, row, plan, facts, pay
   const advance: string[] = [];
   const invoice = plan.invoice ? await finalise(tx, change, { row: written, plan, facts }) : null;
   for (const closed of plan.closed) {
-    if (closed.as === 'void') advance.push(...(await release(tx, change, { invoiceId: closed.invoiceId, payments, now })));
-    await close(tx, change, closed, now);
+    const released = await close(tx, change, { closed, payments, now });
+    if (released) advance.push(released);
   }
   if (plan.charge) {
     const charged = (await findInvoice(tx, change.accountId, plan.charge.invoiceId))!;
@@ -159,15 +159,21 @@ async function finalise(tx: Tx, change: Change, { row, plan, facts }: Pick<PlanW
   return invoice;
 }
 
-async function release(tx: Tx, change: Change, wish: { invoiceId: string; payments: InvoicePayments; now: Date }): Promise<string[]> {
-  const invoice = await findInvoice(tx, change.accountId, wish.invoiceId);
-  const intentId = invoice ? await wish.payments.release(tx, change, { invoice, now: wish.now }) : null;
-  return intentId ? [intentId] : [];
+interface Closing {
+  closed: Plan['closed'][number];
+  payments: InvoicePayments;
+  now: Date;
 }
 
-async function close(tx: Tx, change: Change, { invoiceId, as, message }: Plan['closed'][number], at: Date): Promise<void> {
-  if (as === 'past_due') await markPastDue(tx, change, { invoiceId, message: message ?? null, at });
-  else await closeInvoice(tx, change, { invoiceId, as, at });
+/** Answers the UUID of an intent that must be moved on, or null. */
+async function close(tx: Tx, change: Change, { closed: { invoiceId, as, message }, payments, now: at }: Closing): Promise<string | null> {
+  if (as === 'past_due') {
+    await markPastDue(tx, change, { invoiceId, message: message ?? null, at });
+    return null;
+  }
+  const released = as === 'void' ? await payments.release(tx, change, { invoice: (await findInvoice(tx, change.accountId, invoiceId))!, now: at }) : null;
+  await closeInvoice(tx, change, { invoiceId, as, at });
+  return released;
 }
 
 async function credit(tx: Tx, change: Change, { row, amountAtom, now }: { row: SubscriptionRow; amountAtom: number; now: Date }): Promise<void> {
@@ -200,10 +206,10 @@ async function eventsOf(
   return before ? own : [...own, ...itemEvents(change, row, items)];
 }
 
-/** That an attempt begins, told by the payment's own events, is all that changed. */
+/** Not if all that changed is that an attempt begins, which the payment's own events tell. */
 function isWorthTelling(data: { next_payment_attempt_at: string | null }, previous: object): boolean {
-  const keys = Object.keys(previous).filter((key) => key !== 'updated_at' && (key !== 'next_payment_attempt_at' || data.next_payment_attempt_at !== null));
-  return keys.length > 0;
+  const begins = data.next_payment_attempt_at === null;
+  return Object.keys(previous).some((key) => key !== 'updated_at' && !(begins && key === 'next_payment_attempt_at'));
 }
 
 function itemEvents(change: Change, row: SubscriptionRow, items: PricedItem[]): EventDraft[] {

@@ -21,13 +21,13 @@ const documents = new LRUCache<string, { document: RouteDocument }>({ max: 500 }
 
 /** Chooses a connection, writes the attempt, calls, writes the outcome; or ends this confirmation if nothing is left to try. */
 export async function beginAttempt(deps: PaymentDeps, held: HeldPayment): Promise<HeldPayment> {
+  const hard = held.charges.findLast((charge) => charge.outcomeClass === 'hard_decline' && charge.paymentMethodId === held.intent.paymentMethodId);
+  if (hard) return noCandidate(deps, held, { last: hard, decision: null });
   const context = await routingContext(deps.db, held.intent);
   const connections = await deps.connections.ofAccount(held.intent.accountId, context.processorsStamp);
   const tried = held.charges.filter((charge) => charge.confirmation === held.intent.confirmation);
   const last = tried.at(-1);
   const candidates = candidatesOf(deps, context, connections);
-  const hard = held.charges.findLast((charge) => charge.outcomeClass === 'hard_decline' && charge.paymentMethodId === held.intent.paymentMethodId);
-  if (hard) return noCandidate(deps, held, { last: hard, decision: null });
   const decision = last ? continued(last) : await decide(deps, held.intent, context, candidates);
   const target = decision ? nextTarget(deps, { decision, tried, candidates, connections, intent: held.intent }) : null;
   if (!decision || !target) return noCandidate(deps, held, { last, decision });

@@ -66,9 +66,10 @@ export async function commitMove(deps: PaymentDeps, held: HeldPayment, move: Mov
     );
     if (!written) throw new LeaseLost();
     await writeRows(tx, { held, after, move, at, callLimitMs: options.callLimitMs ?? 0 });
-    await tellInvoice(tx, change, { after, move, at });
+    const unowed = await tellInvoice(tx, change, { after, move, at });
     const drafts = eventsOf(withFields(held, written.fields), withFields(after, written.fields), { move, environment: deps.environment });
     await appendEvents(tx, change, drafts);
+    if (unowed) await returnUnowed(tx, change, { after, unowed, at });
     return written;
   });
   return { ...withFields(after, fields), released };
@@ -115,10 +116,10 @@ async function mayBegin(tx: Tx, { intent: { invoiceId, subscriptionId } }: HeldP
   return !invoiceId || !subscriptionId || mayCollect(tx, { invoiceId, subscriptionId });
 }
 
-async function tellInvoice(tx: Tx, change: Change, { after, move, at }: Pick<Writing, 'after' | 'move' | 'at'>): Promise<void> {
+async function tellInvoice(tx: Tx, change: Change, { after, move, at }: Pick<Writing, 'after' | 'move' | 'at'>): Promise<InvoiceRow | null> {
   const { intent } = after;
-  if (!intent.invoiceId || (!move.invoice && !move.refundedAtom)) return;
-  const unowed = await settleInvoice(tx, change, {
+  if (!intent.invoiceId || (!move.invoice && !move.refundedAtom)) return null;
+  return settleInvoice(tx, change, {
     invoiceId: intent.invoiceId,
     paymentIntentId: intent.id,
     outcome: move.invoice ?? 'refunded',
@@ -126,7 +127,6 @@ async function tellInvoice(tx: Tx, change: Change, { after, move, at }: Pick<Wri
     failureMessage: move.invoice === 'failed' ? intent.declineReason : null,
     at,
   });
-  if (unowed) await returnUnowed(tx, change, { after, unowed, at });
 }
 
 /** The invoice was voided or paid meanwhile: the money goes back, once. */

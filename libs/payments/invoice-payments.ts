@@ -1,5 +1,5 @@
 import type { Tx } from '../db/client.js';
-import { derivedId, newId, siblingId } from '../db/mint.js';
+import { newId, siblingId } from '../db/mint.js';
 import { chargesOfIntent } from '../db/payment.queries.js';
 import { lockIntent } from '../db/payment.writes.js';
 import type { InvoiceRow, PaymentIntentRow, SubscriptionRow } from '../db/schema/index.js';
@@ -28,8 +28,8 @@ export const invoicePayments: InvoicePayments = {
 
   async release(tx, change, { invoice, now }) {
     const intent = invoice.paymentIntentId ? await lockIntent(tx, change.accountId, invoice.paymentIntentId) : null;
-    if (!intent || isOver(intent)) return null;
-    const { advance } = await cancelIntent(tx, { ...change, commandId: derivedId(change.commandId, 'release', intent.id) }, { intentId: intent.id, now });
+    if (!intent || !isReleasable(intent)) return null;
+    const { advance } = await cancelIntent(tx, change, { intentId: intent.id, now });
     return advance ? intent.id : null;
   },
 
@@ -43,10 +43,10 @@ export const invoicePayments: InvoicePayments = {
   },
 };
 
-/** Nothing to release: it is cancelled, or a success or an exception that only its own outcome can end. */
-function isOver({ status, settled }: PaymentIntentRow): boolean {
-  const open = status === 'requires_action' || status === 'requires_payment_method' || status === 'requires_confirmation';
-  return !open || (status !== 'requires_action' && !settled);
+/** Else it is cancelled, or a success, an attempt or an exception that only its own outcome can end. */
+function isReleasable({ status, settled }: PaymentIntentRow): boolean {
+  if (status === 'requires_action') return true;
+  return settled && (status === 'requires_payment_method' || status === 'requires_confirmation');
 }
 
 /** The one intent of an invoice, asking for its money at once. */
