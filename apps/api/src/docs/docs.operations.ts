@@ -7,11 +7,7 @@ export interface OperationWords {
   codes?: ErrorCode[];
 }
 
-const words = (summary: string, text?: string, codes?: ErrorCode[]): OperationWords => ({
-  summary,
-  ...(text ? { text } : {}),
-  ...(codes ? { codes } : {}),
-});
+const words = (summary: string, text?: string, codes?: ErrorCode[]): OperationWords => ({ summary, text, codes });
 
 const byCursor = 'Newest first, `limit` at a time; `cursor` takes the `next_cursor` of the page before.';
 const byNumber = 'By numbered pages, with filters, sorting and `total_objects`.';
@@ -78,10 +74,10 @@ export const operations: Record<string, OperationWords> = {
   PaymentIntents_page: words('List payments', byCursor),
   PaymentIntents_list: words('Search payments', byNumber),
   PaymentIntents_get: words('Retrieve a payment'),
-  PaymentIntents_update: words('Update a payment', 'Amount, method and route only before an attempt was made.', ['invalid_state_transition', 'payment_in_flight']),
+  PaymentIntents_update: words('Update a payment', 'Custom fields, metadata and description; fields that are left out stay.'),
   PaymentIntents_confirm: words('Confirm a payment', settles, ['no_processor_available', 'payment_method_required', 'invalid_state_transition', 'payment_in_flight']),
   PaymentIntents_capture: words('Capture an authorised payment', 'All of it, or a part; the rest is released.', ['invalid_state_transition', 'payment_in_flight']),
-  PaymentIntents_cancel: words('Cancel a payment', 'Releases what is authorised. Money that was captured is refunded instead.', ['invalid_state_transition', 'payment_in_flight', 'conflict']),
+  PaymentIntents_cancel: words('Cancel a payment', 'Releases what is authorised. What was captured is not cancelled but refunded; the payment of an invoice ends by voiding the invoice.', ['invalid_state_transition', 'payment_in_flight', 'conflict']),
   PaymentIntents_decisions: words('Explain a payment\'s routing', 'One entry per attempt: the rule, the candidates, what was skipped and why, in plain words.'),
 
   PaymentLinks_create: words('Create a payment link', 'Answers the `url` of a page on which a person pays.'),
