@@ -48,6 +48,8 @@ export interface AuthorizeCall extends CallIdentity {
   returnUrl?: string | null;
   /** Where the processor posts what it learns later. */
   callbackUrl?: string | null;
+  /** What `prepare` made, where the adapter has that step. */
+  processorPaymentId?: string | null;
 }
 
 /** Captures part or all of an authorised amount; `amountAtom` is what this capture takes. */
@@ -150,6 +152,81 @@ export interface PaymentTotals {
   disputed: boolean;
 }
 
+/** What `prepare` made at the processor: `approved` means that it is there and takes no money by itself. */
+export interface PrepareOutcome extends AttemptOutcome {
+  processorPaymentId?: string | null;
+}
+
+/** Whether the credentials are accepted: read only, nothing is created. */
+export interface CheckAnswer {
+  ok: boolean;
+  /** For a person: what was reached, or why not. Never a secret. */
+  detail: string;
+  /** Round trip in milliseconds. */
+  durationMs: number;
+}
+
+/** A refund as the processor tells it. */
+export interface ToldRefund {
+  processorRefundId: string;
+  /** The reference of our refund operation; null if it was made elsewhere (out of band). */
+  reference: string | null;
+  amountAtom: number;
+  status: 'pending' | 'succeeded' | 'failed';
+  failureMessage?: string | null;
+}
+
+/** A dispute as the processor tells it. */
+export interface ToldDispute {
+  processorDisputeId: string;
+  reason: string | null;
+  amountAtom: number | null;
+  status: 'open' | 'won' | 'lost';
+}
+
+/** A payment as the processor tells it, by callback or in a list: a snapshot, possibly older than what we know. */
+export interface ToldPayment {
+  /** The reference of our attempt; null if the payment is not ours. */
+  reference: string | null;
+  processorPaymentId: string;
+  amountAtom: number;
+  /** Lower-case ISO 4217. */
+  currency: string;
+  /** What it says about the attempt; `unknown` if it says nothing. */
+  outcome: PaymentOutcome;
+  totals: PaymentTotals;
+  refunds: ToldRefund[];
+  disputes: ToldDispute[];
+  /** RFC 3339; when the processor made the payment. */
+  createdAt: string | null;
+}
+
+export interface ListCall {
+  /** RFC 3339, inclusive. */
+  since: string;
+  /** RFC 3339, exclusive. */
+  until: string;
+  cursor: string | null;
+}
+
+/** `unavailable`: the processor could not be read; nothing was learned. */
+export type ListAnswer = { ok: true; payments: ToldPayment[]; nextCursor: string | null } | { ok: false; unavailable: string };
+
+export interface InboundCallback {
+  /** Names in lower case. */
+  headers: Readonly<Record<string, string>>;
+  /** The bytes as they came. */
+  body: Uint8Array;
+  /** Epoch milliseconds; the signature's age is counted to it. */
+  receivedAt: number;
+}
+
+/** `refused`: missing, wrong or too old signature, or a body that is not in the processor's format. */
+export type CallbackAnswer =
+  | { kind: 'refused'; reason: string }
+  /** `eventId` is the processor's: the same one again is the same event. `payment` is null for events of no interest. */
+  | { kind: 'accepted'; eventId: string; eventType: string; payment: ToldPayment | null };
+
 /** What an adapter promises; the resolution of unknown outcomes is built on it. */
 export interface ProcessorCapabilities {
   /** How long a repeated key answers with the first result; null: never promised. */
@@ -158,6 +235,8 @@ export interface ProcessorCapabilities {
   lookup: 'strong' | 'eventual' | 'none';
   /** How long after the last byte a call may still take effect. */
   settleAfterMs: number;
+  /** Whether `list` can be asked, for reconciliation. */
+  list: boolean;
 }
 
 /**
@@ -169,6 +248,11 @@ export interface ProcessorCapabilities {
 export interface ProcessorAdapter {
   readonly kind: ProcessorKind;
   capabilities(connection: Connection): ProcessorCapabilities;
+  /**
+   * Only where the processor has no lookup by reference: makes the payment without taking money, so that its id is
+   * stored before `authorize` confirms it. Repeating it with the same key makes no second one.
+   */
+  prepare?(connection: Connection, call: AuthorizeCall): Promise<PrepareOutcome>;
   authorize(connection: Connection, call: AuthorizeCall): Promise<PaymentOutcome>;
   capture(connection: Connection, call: CaptureCall): Promise<OperationOutcome>;
   void(connection: Connection, call: VoidCall): Promise<OperationOutcome>;
@@ -176,6 +260,11 @@ export interface ProcessorAdapter {
   lookup(connection: Connection, call: LookupCall): Promise<LookupAnswer>;
   tokenise(connection: Connection, call: TokeniseCall): Promise<TokeniseOutcome>;
   verify(connection: Connection, call: VerifyCall): Promise<PaymentOutcome>;
+  check(connection: Connection): Promise<CheckAnswer>;
+  /** Payments of a time range, with their refunds and disputes; present exactly where `capabilities.list` is true. */
+  list?(connection: Connection, call: ListCall): Promise<ListAnswer>;
+  /** Verifies and reads what the processor posted. No I/O. */
+  parseCallback(connection: Connection, callback: InboundCallback): CallbackAnswer;
   /** Ends idle sockets; running calls finish. */
   close(): Promise<void>;
 }

@@ -105,6 +105,11 @@ export const charges = pgTable(
     failureMessage: text(),
     rawCode: text(),
     rawMessage: text(),
+    /** `never` forbids every later attempt with this card. */
+    retryAdvice: text().$type<'never' | 'later'>(),
+    networkAdviceCode: text(),
+    /** The processor's own mark of the card that was charged: equal for the same card. */
+    fingerprint: text(),
     authorizedAtom: atoms().notNull().default(0),
     capturedAtom: atoms().notNull().default(0),
     /** Reserved by refunds that did not definitely fail. */
@@ -138,6 +143,8 @@ export const charges = pgTable(
     uniqueIndex('charges_reference').on(t.processorId, t.reference),
     index('charges_account').on(t.accountId, t.id),
     index('charges_method').on(t.paymentMethodId, t.createdAt),
+    index('charges_fingerprint').on(t.processorId, t.fingerprint, t.createdAt).where(sql`fingerprint is not null`),
+    index('charges_processor_payment').on(t.processorId, t.processorPaymentId).where(sql`processor_payment_id is not null`),
     check('charges_captured', sql`captured_atom <= authorized_atom`),
     check('charges_refunded', sql`refunded_atom <= captured_atom and refunded_atom >= 0`),
   ],

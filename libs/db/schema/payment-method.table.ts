@@ -45,6 +45,8 @@ export const paymentMethodMappings = pgTable(
     theirPaymentMethodId: text().notNull(),
     /** Lets a charge without the customer use the credential. */
     networkTransactionId: text(),
+    /** That processor's own mark of the card: equal for the same card. */
+    fingerprint: text(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
   },

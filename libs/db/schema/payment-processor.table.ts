@@ -12,6 +12,8 @@ export const paymentProcessors = pgTable(
     settings: object(),
     credentialsSealed: text(),
     isEnabled: boolean().notNull().default(true),
+    /** When its breaker opened; null while it takes its share. */
+    degradedAt: instant(),
     deletedAt: instant(),
     ...stamps(),
   },

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { boolean, check, index, pgTable, text, uuid } from 'drizzle-orm/pg-core';
+import { boolean, check, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
 import { accountId, atoms, id, stamps } from './columns.js';
 import { charges } from './payment-intent.table.js';
 
@@ -27,6 +27,7 @@ export const refunds = pgTable(
   (t) => [
     index('refunds_account').on(t.accountId, t.id),
     index('refunds_charge').on(t.chargeId, t.id),
+    uniqueIndex('refunds_processor').on(t.chargeId, t.processorRefundId).where(sql`processor_refund_id is not null`),
     check('refunds_amount', sql`amount_atom > 0`),
   ],
 );

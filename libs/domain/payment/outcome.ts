@@ -29,6 +29,13 @@ export interface AttemptOutcome {
   /** The processor's own code and text, safe to show to an operator (never card data). */
   rawCode?: string | null;
   rawMessage?: string | null;
+  /**
+   * What the card scheme says about trying again: `never` forbids every later attempt with this card (Visa category 1,
+   * Mastercard merchant advice 03 and 21), `later` advises to wait. Null or absent: nothing was said.
+   */
+  retryAdvice?: 'never' | 'later' | null;
+  /** The scheme's own code behind `retryAdvice`. */
+  networkAdviceCode?: string | null;
   /** What the processor says it approved, in atoms. */
   approvedAmountAtom?: number | null;
   /** For `action_required`: where to send the customer. */

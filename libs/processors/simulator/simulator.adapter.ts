@@ -1,7 +1,9 @@
 import type {
   AuthorizeCall,
   CallIdentity,
+  CallbackAnswer,
   CaptureCall,
+  CheckAnswer,
   Connection,
   LookupAnswer,
   LookupCall,
@@ -60,7 +62,20 @@ class SimulatorAdapter implements ProcessorAdapter {
       idempotencyWindowMs: connection.settings.idempotency === false ? null : day,
       lookup: 'strong',
       settleAfterMs: typeof settle === 'number' ? settle : tenMinutes,
+      list: false,
     };
+  }
+
+  async check(connection: Connection): Promise<CheckAnswer> {
+    const asked = performance.now();
+    const result = await this.get(connection, '/v1/payments?limit=1');
+    const durationMs = Math.round(performance.now() - asked);
+    if (answered(result, paymentList)) return { ok: true, detail: 'The simulator answers.', durationMs };
+    return { ok: false, detail: failureOutcome(result).rawMessage ?? 'The simulator gave no answer.', durationMs };
+  }
+
+  parseCallback(): CallbackAnswer {
+    return { kind: 'refused', reason: 'The simulator posts nothing.' };
   }
 
   async authorize(connection: Connection, call: AuthorizeCall): Promise<PaymentOutcome> {
