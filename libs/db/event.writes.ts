@@ -3,7 +3,7 @@ import type { Change } from '../domain/change/change.js';
 import { matchesEvent } from '../domain/event/event-filter.js';
 import { publicId, type IdKind } from '../views/ids.js';
 import { afterCommit } from './change.js';
-import type { Tx } from './client.js';
+import type { Db, Tx } from './client.js';
 import { newId } from './mint.js';
 import { events, webhookDeliveries } from './schema/index.js';
 import { requestWake } from './wake.js';
@@ -28,51 +28,77 @@ interface Subscriber {
   enabled_events: string[];
 }
 
+/** What the next events of some objects stand on. */
+export interface EventFooting {
+  /** Last sequence by object; 0 where there is none. */
+  sequences: ReadonlyMap<string, number>;
+  /** The account's endpoints that hear events, as `subscribersSql` renders them: the same text means the same endpoints. */
+  subscribers: string;
+}
+
+/** The text that `EventFooting.subscribers` holds; `account` is the account's parameter in the surrounding statement. */
+export function subscribersOf<T>(account: T): [string, T, string] {
+  return [
+    `(select coalesce(json_agg(json_build_object('id', w.id, 'enabled_events', w.enabled_events) order by w.id), '[]')::text
+       from webhook_endpoints w where w.account_id = `,
+    account,
+    ` and w.status <> 'disabled' and w.deleted_at is null)`,
+  ];
+}
+
 /**
  * Writes one event per draft and one delivery per matching endpoint, inside the change's transaction. The caller holds the
  * row lock of each object, which keeps its sequence free of gaps; the unique index is the last guard.
  */
 export async function appendEvents(tx: Tx, change: Change, drafts: EventDraft[]): Promise<void> {
   if (drafts.length === 0) return;
-  const at = new Date();
-  const objectIds = [...new Set(drafts.map((draft) => draft.objectId))];
-  const { rows } = await tx.execute<{ last: Record<string, number> | null; subscribers: Subscriber[] | null }>(sql`
+  const footing = await eventFooting(tx, change.accountId, [...new Set(drafts.map((draft) => draft.objectId))]);
+  const rendered = renderEvents(change, drafts, footing);
+  await tx.insert(events).values(rendered.events);
+  if (rendered.deliveries.length > 0) {
+    const due = sql`clock_timestamp()` as unknown as Date;
+    await tx.insert(webhookDeliveries).values(rendered.deliveries.map((row) => ({ ...row, nextAttemptAt: due })));
+    afterCommit(tx, requestWake);
+  }
+}
+
+export async function eventFooting(db: Db | Tx, accountId: string, objectIds: readonly string[]): Promise<EventFooting> {
+  const [select, account, rest] = subscribersOf(accountId);
+  const { rows } = await db.execute<{ last: Record<string, number> | null; subscribers: string }>(sql`
     select
       (select json_object_agg(o.id, coalesce((select max(e.sequence) from events e where e.object_id = o.id), 0))
          from unnest(${sql.param(objectIds)}::uuid[]) as o(id)) as last,
-      (select json_agg(json_build_object('id', w.id, 'enabled_events', w.enabled_events))
-         from webhook_endpoints w
-        where w.account_id = ${change.accountId} and w.status <> 'disabled' and w.deleted_at is null) as subscribers`);
-  const sequences = new Map(Object.entries(rows[0]?.last ?? {}));
-  const subscribers = rows[0]?.subscribers ?? [];
+      ${sql.raw(select)}${account}${sql.raw(rest)} as subscribers`);
+  const { last, subscribers } = rows[0]!;
+  return { sequences: new Map(Object.entries(last ?? {})), subscribers };
+}
 
-  const eventRows: (typeof events.$inferInsert)[] = [];
-  const deliveryRows: (typeof webhookDeliveries.$inferInsert)[] = [];
+export interface RenderedEvents {
+  events: (typeof events.$inferInsert)[];
+  /** Due at once: `next_attempt_at` is the database's clock. */
+  deliveries: Omit<typeof webhookDeliveries.$inferInsert, 'nextAttemptAt'>[];
+  /** Where the objects stand afterwards. */
+  footing: EventFooting;
+}
+
+export function renderEvents(change: Change, drafts: readonly EventDraft[], footing: EventFooting): RenderedEvents {
+  const at = new Date();
+  const sequences = new Map(footing.sequences);
+  const subscribers = JSON.parse(footing.subscribers) as Subscriber[];
+  const rendered: RenderedEvents = { events: [], deliveries: [], footing: { sequences, subscribers: footing.subscribers } };
   for (const draft of drafts) {
     const sequence = (sequences.get(draft.objectId) ?? 0) + 1;
     sequences.set(draft.objectId, sequence);
     const heard = subscribers.filter((endpoint) => matchesEvent(endpoint.enabled_events, draft.type) || draft.alsoTo?.includes(endpoint.id));
     const row = renderEvent(change, draft, { at, sequence, deliveries: heard.length });
-    eventRows.push(row);
+    rendered.events.push(row);
     for (const endpoint of heard) {
-      deliveryRows.push({
-        id: newId(),
-        accountId: change.accountId,
-        eventId: row.id,
-        endpointId: endpoint.id,
-        objectId: draft.objectId,
-        sequence,
-        nextAttemptAt: sql`clock_timestamp()` as unknown as Date,
-        createdAt: at,
-        updatedAt: at,
-      });
+      const { accountId } = change;
+      const target = { eventId: row.id, endpointId: endpoint.id, objectId: draft.objectId, sequence };
+      rendered.deliveries.push({ id: newId(), accountId, ...target, createdAt: at, updatedAt: at });
     }
   }
-  await tx.insert(events).values(eventRows);
-  if (deliveryRows.length > 0) {
-    await tx.insert(webhookDeliveries).values(deliveryRows);
-    afterCommit(tx, requestWake);
-  }
+  return rendered;
 }
 
 interface Rendering {

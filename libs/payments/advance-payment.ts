@@ -45,7 +45,7 @@ export async function advancePayment(deps: PaymentDeps, input: AdvanceInput): Pr
   const clock = clockFrom(input.now);
   try {
     const held = await load(deps, taken.intent, { lease, clock, origin: input.origin ?? system });
-    return await drive(deps, held);
+    return (await drive(deps, held)).result;
   } catch (error) {
     if (!(error instanceof LeaseLost)) throw error;
     deps.warn('payment lease lost', { payment_intent: input.intentId });
@@ -71,7 +71,7 @@ async function notHeld(deps: PaymentDeps, intent: PaymentIntentRow | null, at: {
 }
 
 /** Moves on until a step can only wait, then gives the lease back; a wake meanwhile means: read again. */
-async function drive(deps: PaymentDeps, start: HeldPayment): Promise<AdvanceResult> {
+export async function drive(deps: PaymentDeps, start: HeldPayment): Promise<{ result: AdvanceResult; held: HeldPayment }> {
   let held = start;
   for (;;) {
     const evidence = held.evidence[0];
@@ -82,7 +82,7 @@ async function drive(deps: PaymentDeps, start: HeldPayment): Promise<AdvanceResu
       const rest = { settled: step.kind === 'done', nextActionAt: step.kind === 'wait' && step.until !== null ? new Date(step.until) : null };
       if (held.released || (await release(deps, held, rest))) {
         const nextAt = rest.nextActionAt?.toISOString() ?? null;
-        return resultOf(held.intent, lastCharge(held), { state: rest.settled ? 'final' : 'waiting', nextAt });
+        return { held, result: resultOf(held.intent, lastCharge(held), { state: rest.settled ? 'final' : 'waiting', nextAt }) };
       }
       held = await reload(deps, held);
     } else {
@@ -156,7 +156,7 @@ async function load(
     const connection = await deps.connections.one(charge.accountId, charge.processorId);
     if (connection) kinds.set(charge.processorId, connection.kind);
   }
-  return { lease, clock, origin, intent, ...history, kinds, released: false };
+  return { lease, clock, origin, intent, ...history, kinds, released: false, footing: null };
 }
 
 function lastCharge(held: HeldPayment): ChargeRow | undefined {

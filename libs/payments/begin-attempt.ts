@@ -10,19 +10,50 @@ import type { RouteDocument } from '../domain/route/route.document.js';
 import type { AuthorizeCall } from '../processors/port.js';
 import { publicId } from '../views/ids.js';
 import { refusal, type StoredDecision } from './charge-outcome.js';
-import { CollectionStopped, commitMove } from './commit-move.js';
+import { CollectionStopped, commitMove, type CommitOptions } from './commit-move.js';
 import type { OpenConnection } from './connection-cache.js';
 import type { HeldPayment } from './held-payment.js';
+import type { Move } from './move.js';
 import type { PaymentDeps } from './payment.deps.js';
 import { sealRequest, sendCharge } from './send-charge.js';
 
 /** Versions of routes never change. */
 const documents = new LRUCache<string, { document: RouteDocument }>({ max: 500 });
 
+/** What the next attempt would be. */
+export interface AttemptPlan {
+  target: OpenConnection;
+  call: AuthorizeCall;
+  decision: StoredDecision;
+}
+
+/** Nothing may be tried, and why. */
+interface NoPlan {
+  target: null;
+  last: ChargeRow | undefined;
+  decision: StoredDecision | null;
+}
+
 /** Chooses a connection, writes the attempt, calls, writes the outcome; or ends this confirmation if nothing is left to try. */
 export async function beginAttempt(deps: PaymentDeps, held: HeldPayment): Promise<HeldPayment> {
+  const plan = await planAttempt(deps, held);
+  if (plan.target === null) return noCandidate(deps, held, plan);
+  const { move, options } = attemptMove(deps, held, plan);
+  const begun = await commitMove(deps, held, move, options).catch((error: unknown) => {
+    if (error instanceof CollectionStopped) return null;
+    throw error;
+  });
+  if (!begun) {
+    const last = held.charges.findLast((charge) => charge.confirmation === held.intent.confirmation);
+    return noCandidate(deps, held, { last, decision: plan.decision });
+  }
+  return sendCharge(deps, begun, { charge: begun.charges.at(-1)!, connection: plan.target, call: plan.call, again: false });
+}
+
+/** Decides by route, attempts so far and limits; reads, and changes nothing. */
+export async function planAttempt(deps: PaymentDeps, held: HeldPayment): Promise<AttemptPlan | NoPlan> {
   const hard = held.charges.findLast((charge) => charge.outcomeClass === 'hard_decline' && charge.paymentMethodId === held.intent.paymentMethodId);
-  if (hard) return noCandidate(deps, held, { last: hard, decision: null });
+  if (hard) return { target: null, last: hard, decision: null };
   const context = await routingContext(deps.db, held.intent);
   const connections = await deps.connections.ofAccount(held.intent.accountId, context.processorsStamp);
   const tried = held.charges.filter((charge) => charge.confirmation === held.intent.confirmation);
@@ -30,21 +61,21 @@ export async function beginAttempt(deps: PaymentDeps, held: HeldPayment): Promis
   const candidates = candidatesOf(deps, context, connections);
   const decision = last ? continued(last) : await decide(deps, held.intent, context, candidates);
   const target = decision ? nextTarget(deps, { decision, tried, candidates, connections, intent: held.intent }) : null;
-  if (!decision || !target) return noCandidate(deps, held, { last, decision });
-  const call = callFor(deps, { held, context, target });
+  if (!decision || !target) return { target: null, last, decision };
+  return { target, call: callFor(deps, { held, context, target }), decision };
+}
+
+/** The move that begins the attempt: a pending charge with the exact request. */
+export function attemptMove(deps: PaymentDeps, held: HeldPayment, { target, call, decision }: AttemptPlan): { move: Move; options: Required<CommitOptions> } {
   const charge = newCharge(held, { target, call, decision });
-  const sealed = sealRequest(deps, charge.id, call);
-  const begun = await commitMove(
-    deps,
-    held,
-    { step: `attempt:${charge.attemptNumber}`, newCharge: { ...charge, requestSealed: sealed }, events: { charge: 'charge.created' } },
-    { callLimitMs: target.deadlines.connectMs + target.deadlines.totalMs, processorKind: target.kind },
-  ).catch((error: unknown) => {
-    if (error instanceof CollectionStopped) return null;
-    throw error;
-  });
-  if (!begun) return noCandidate(deps, held, { last, decision });
-  return sendCharge(deps, begun, { charge: begun.charges.at(-1)!, connection: target, call, again: false });
+  return {
+    move: {
+      step: `attempt:${charge.attemptNumber}`,
+      newCharge: { ...charge, requestSealed: sealRequest(deps, charge.id, call) },
+      events: { charge: 'charge.created' },
+    },
+    options: { callLimitMs: target.deadlines.connectMs + target.deadlines.totalMs, processorKind: target.kind },
+  };
 }
 
 function continued(last: ChargeRow): StoredDecision {

@@ -1,7 +1,7 @@
 import { raiseAttention, settleAttention } from '../db/attention.writes.js';
 import { transact } from '../db/change.js';
 import type { Tx } from '../db/client.js';
-import { appendEvents, previousValues, type EventDraft } from '../db/event.writes.js';
+import { appendEvents } from '../db/event.writes.js';
 import { mayCollect } from '../db/invoice.queries.js';
 import { raiseUnowed, settleInvoice } from '../db/invoice.writes.js';
 import {
@@ -17,14 +17,12 @@ import {
   writeHeldIntent,
   type WrittenIntent,
 } from '../db/payment.writes.js';
-import type { AttemptEvidenceRow, ChargeRow, InvoiceRow } from '../db/schema/index.js';
+import type { InvoiceRow } from '../db/schema/index.js';
 import type { Change } from '../domain/change/change.js';
-import type { Environment } from '../domain/environment.js';
-import { chargeView } from '../views/charge.view.js';
-import { paymentIntentView } from '../views/payment-intent.view.js';
-import { refundView } from '../views/refund.view.js';
-import { derivedId, siblingId } from '../db/mint.js';
-import { partsOf, stepOf, type HeldPayment } from './held-payment.js';
+import { siblingId } from '../db/mint.js';
+import { commitAtOnce } from './commit-at-once.js';
+import type { HeldPayment } from './held-payment.js';
+import { applyMove, changeOf, eventsOf, restOf } from './move-effects.js';
 import type { Move } from './move.js';
 import type { PaymentDeps } from './payment.deps.js';
 import { refundCharge } from './refund-charge.js';
@@ -49,30 +47,24 @@ export interface CommitOptions {
 export async function commitMove(deps: PaymentDeps, held: HeldPayment, move: Move, options: CommitOptions = {}): Promise<HeldPayment> {
   const at = new Date(held.clock());
   const after = applyMove(held, move, at, options.processorKind);
-  const step = stepOf(after);
-  const resting = !move.newCharge && (step.kind === 'wait' || step.kind === 'done') && after.evidence.length === 0;
+  return (await commitAtOnce(deps, { held, after, move, at }, options)) ?? commitInSteps(deps, { held, after, move, at, callLimitMs: options.callLimitMs ?? 0 });
+}
+
+async function commitInSteps(deps: PaymentDeps, writing: Writing): Promise<HeldPayment> {
+  const { held, after, move, at } = writing;
   const change = changeOf(deps.environment, held);
   const { released, fields } = await transact(deps.db, change, async (tx) => {
-    const written = await writeHeldIntent(
-      tx,
-      { intentId: held.intent.id, token: held.lease.token },
-      { ...move.intent, lastChargeId: after.intent.lastChargeId, attempts: after.intent.attempts, updatedAt: at },
-      {
-        settled: resting && step.kind === 'done',
-        nextActionAt: resting && step.kind === 'wait' && step.until !== null ? new Date(step.until) : null,
-        release: resting,
-        seenWake: held.intent.wakeSeq,
-      },
-    );
+    const set = { ...move.intent, lastChargeId: after.intent.lastChargeId, attempts: after.intent.attempts, updatedAt: at };
+    const written = await writeHeldIntent(tx, { intentId: held.intent.id, token: held.lease.token }, set, restOf(held, after, move));
     if (!written) throw new LeaseLost();
-    await writeRows(tx, { held, after, move, at, callLimitMs: options.callLimitMs ?? 0 });
+    await writeRows(tx, writing);
     const unowed = await tellInvoice(tx, change, { after, move, at });
     const drafts = eventsOf(withFields(held, written.fields), withFields(after, written.fields), { move, environment: deps.environment });
     await appendEvents(tx, change, drafts);
     if (unowed) await returnUnowed(tx, change, { after, unowed, at });
     return written;
   });
-  return { ...withFields(after, fields), released };
+  return { ...withFields(after, fields), released, footing: null };
 }
 
 /** What was changed beside the lease is neither undone nor told as this move's doing. */
@@ -136,72 +128,6 @@ async function returnUnowed(tx: Tx, change: Change, { after, unowed, at }: { aft
   if (!charge || busy) return raiseUnowed(tx, unowed, at);
   const wish = { id: siblingId(charge.id, 'unowed'), intentId: after.intent.id, chargeId: charge.id, now: at, intended: true };
   await refundCharge(tx, change, { ...wish, reason: 'duplicate', description: `The invoice is ${unowed.status}` });
-}
-
-/** The payment after a move, in memory. */
-function applyMove(held: HeldPayment, move: Move, at: Date, newKind?: string): HeldPayment {
-  const patched = <R extends { id: string; version: number; updatedAt: Date }>(rows: readonly R[], patch?: { id: string; set: Partial<R> }, added?: R) => {
-    const changed = patch ? rows.map((row) => (row.id === patch.id ? { ...row, ...patch.set, version: row.version + 1, updatedAt: at } : row)) : [...rows];
-    return added ? [...changed, added] : changed;
-  };
-  const { newCharge } = move;
-  const applied = new Set(move.appliedEvidence ?? []);
-  return {
-    ...held,
-    intent: {
-      ...held.intent,
-      ...move.intent,
-      ...(newCharge ? { attempts: newCharge.attemptNumber, lastChargeId: newCharge.id } : {}),
-      version: held.intent.version + 1,
-      updatedAt: at,
-    },
-    charges: patched(held.charges, move.charge, newCharge),
-    operations: patched(held.operations, move.operation, move.newOperation),
-    refunds: patched(held.refunds, move.refund, move.newRefund),
-    evidence: held.evidence.filter((each: AttemptEvidenceRow) => !applied.has(each.id)),
-    kinds: newCharge && newKind ? new Map(held.kinds).set(newCharge.processorId, newKind) : held.kinds,
-  };
-}
-
-function changeOf(environment: Environment, held: HeldPayment): Change {
-  const { actor, requestId, idempotencyKey, clockTime } = held.origin;
-  const commandId = derivedId('payment', held.intent.id, held.intent.version);
-  return { accountId: held.intent.accountId, environment, actor, requestId, idempotencyKey, clockTime, commandId };
-}
-
-function eventsOf(before: HeldPayment, after: HeldPayment, { move, environment }: { move: Move; environment: Environment }): EventDraft[] {
-  const drafts: EventDraft[] = [];
-  const common = { customerId: after.intent.customerId, step: move.step };
-  if (move.events.charge) {
-    const id = move.newCharge?.id ?? move.charge!.id;
-    const view = (rows: readonly ChargeRow[], kinds: HeldPayment['kinds']) => {
-      const row = rows.find((charge) => charge.id === id);
-      return row ? chargeView(row, kinds.get(row.processorId) ?? null, environment) : null;
-    };
-    drafts.push(draft(move.events.charge, 'ch', { id, old: view(before.charges, before.kinds), now: view(after.charges, after.kinds)! }, common));
-  }
-  if (move.events.refund) {
-    const id = move.newRefund?.id ?? move.refund!.id;
-    const old = before.refunds.find((refund) => refund.id === id);
-    const now = after.refunds.find((refund) => refund.id === id)!;
-    drafts.push(draft(move.events.refund, 're', { id, old: old ? refundView(old, environment) : null, now: refundView(now, environment) }, common));
-  }
-  if (move.events.intent) {
-    const old = paymentIntentView(before.intent, partsOf(before), environment);
-    const now = paymentIntentView(after.intent, partsOf(after), environment);
-    drafts.push(draft(move.events.intent, 'pi', { id: after.intent.id, old, now }, common));
-  }
-  return drafts;
-}
-
-interface Shown {
-  id: string;
-  old: object | null;
-  now: object;
-}
-
-function draft(type: string, kind: EventDraft['kind'], shown: Shown, common: Pick<EventDraft, 'customerId' | 'step'>): EventDraft {
-  return { type, kind, objectId: shown.id, data: shown.now, previous: shown.old ? previousValues(shown.old, shown.now) : null, ...common };
 }
 
 /** Keeps an outcome whose finder has lost the lease; the next holder applies it. */

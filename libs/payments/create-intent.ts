@@ -1,5 +1,5 @@
 import type { Tx } from '../db/client.js';
-import { appendEvents } from '../db/event.writes.js';
+import { appendEvents, type EventDraft } from '../db/event.writes.js';
 import { intentByReference, intentOf, methodUse, type MethodUse } from '../db/payment.queries.js';
 import { insertIntent } from '../db/payment.writes.js';
 import type { PaymentIntentRow } from '../db/schema/index.js';
@@ -48,14 +48,25 @@ export interface NewIntent {
 
 /** Inserts the intent with its event; the same id or reference again answers with the row that is there. */
 export async function createIntent(tx: Tx, change: Change, input: NewIntent): Promise<PaymentIntentRow> {
+  const wanted = intentRow(change, input);
+  const row = await insertIntent(tx, wanted);
+  if (!row) return existing(tx, change, wanted);
+  await appendEvents(tx, change, [intentCreated(change, row)]);
+  return row;
+}
+
+/** @throws DomainError 422 when it is to be confirmed without a method. */
+export function intentRow(change: Change, input: NewIntent): PaymentIntentRow {
   if (input.confirm && !input.paymentMethodId) throw new DomainError('payment_method_required');
   const at = input.now ?? new Date();
-  const reference = input.reference ?? publicId('pi', change.environment, input.id);
-  const row = await insertIntent(tx, {
+  return {
     id: input.id,
     accountId: change.accountId,
     customerId: input.customerId,
     amountAtom: input.amountAtom,
+    amountCapturableAtom: 0,
+    amountReceivedAtom: 0,
+    amountRefundedAtom: 0,
     currency: input.currency,
     status: input.confirm ? 'processing' : input.paymentMethodId ? 'requires_confirmation' : 'requires_payment_method',
     captureMethod: input.captureMethod ?? 'automatic',
@@ -66,32 +77,39 @@ export async function createIntent(tx: Tx, change: Change, input: NewIntent): Pr
     invoiceId: input.invoiceId ?? null,
     subscriptionId: input.subscriptionId ?? null,
     paymentLinkId: input.paymentLinkId ?? null,
-    reference,
+    reference: input.reference ?? publicId('pi', change.environment, input.id),
     simulate: simulateOf(input.customFields),
     description: input.description ?? null,
     customFields: input.customFields ?? null,
     metadata: input.metadata ?? null,
     returnUrl: input.returnUrl ?? null,
+    redirectUrl: null,
+    declineCode: null,
+    declineReason: null,
+    lastChargeId: null,
+    attempts: 0,
     confirmation: input.confirm ? 1 : 0,
+    decision: null,
     execution: input.execution ?? 'workflow',
     driver: input.driver ?? 'api',
+    leaseOwner: null,
+    leaseToken: 0,
+    leaseUntil: null,
+    wakeSeq: 0,
+    nextActionAt: null,
     settled: !input.confirm,
+    lastRefundAt: null,
+    canceledAt: null,
+    version: 1,
     createdAt: at,
     updatedAt: at,
-  });
-  if (!row) return existing(tx, change, { id: input.id, reference });
+  };
+}
+
+export function intentCreated(change: Change, row: PaymentIntentRow): EventDraft {
   const parts = { chargeIds: [], refundIds: [], processorKind: null, processorPaymentId: null };
-  await appendEvents(tx, change, [
-    {
-      type: 'payment_intent.created',
-      kind: 'pi',
-      objectId: row.id,
-      customerId: row.customerId,
-      data: paymentIntentView(row, parts, change.environment),
-      previous: null,
-    },
-  ]);
-  return row;
+  const data = paymentIntentView(row, parts, change.environment);
+  return { type: 'payment_intent.created', kind: 'pi', objectId: row.id, customerId: row.customerId, data, previous: null };
 }
 
 async function existing(tx: Tx, change: Change, wanted: { id: string; reference: string }): Promise<PaymentIntentRow> {

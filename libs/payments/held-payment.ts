@@ -1,3 +1,4 @@
+import type { EventFooting } from '../db/event.writes.js';
 import type {
   AttemptEvidenceRow,
   ChargeOperationRow,
@@ -37,6 +38,8 @@ export interface HeldPayment {
   readonly kinds: ReadonlyMap<string, string>;
   /** The last write also gave the lease back. */
   readonly released: boolean;
+  /** What the next events stand on, as the last write left it; null where it must be read. */
+  readonly footing: EventFooting | null;
 }
 
 const challengeWindowMs = 24 * 3_600_000;

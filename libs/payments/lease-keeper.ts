@@ -37,9 +37,14 @@ export class LeaseKeeper {
   /** `askedAt`: `performance.now()` before the statement that took the lease was sent. */
   hold(intentId: string, token: number, askedAt: number): Lease {
     const lease: Lease = { intentId, token, confirmedAt: askedAt, lost: false };
+    this.keep(lease);
+    return lease;
+  }
+
+  /** Renews a lease whose row was just written. */
+  keep(lease: Lease): void {
     this.#held.add(lease);
     this.#timer ??= setInterval(() => void this.renew(), renewEveryMs).unref();
-    return lease;
   }
 
   drop(lease: Lease): void {

@@ -10,7 +10,7 @@ import type { ErrorCode } from '../../../../libs/errors/catalogue.js';
 import { cancelIntentByHand } from '../../../../libs/payments/cancel-intent.js';
 import { captureIntent } from '../../../../libs/payments/capture-intent.js';
 import { confirmIntent } from '../../../../libs/payments/confirm-intent.js';
-import { assertUsable, createIntent } from '../../../../libs/payments/create-intent.js';
+import { assertUsable, createIntent, type NewIntent } from '../../../../libs/payments/create-intent.js';
 import { describeIntent } from '../../../../libs/payments/describe-intent.js';
 import { explainPayment } from '../../../../libs/views/payment-decision.view.js';
 import { publicId } from '../../../../libs/views/ids.js';
@@ -44,21 +44,23 @@ export class PaymentIntentsService {
     if (!known.customer) throw unknownReference('customer_id', 'cus');
     if (named.paymentRouteId && !known.route) throw unknownReference('payment_route_id', 'route');
     if (named.paymentMethodId) assertUsable(known.method, named);
-    const intent = await transact(db, change, (tx) =>
-      createIntent(tx, change, {
-        id: caller.objectId(),
-        ...named,
-        amountAtom: body.amount_atom,
-        currency: body.currency,
-        captureMethod: body.capture_method,
-        offSession: body.off_session,
-        confirm: body.confirm,
-        execution: body.execution ?? known.execution,
-        returnUrl: body.return_url ?? null,
-        description: body.description ?? null,
-        customFields: body.custom_fields ?? null,
-        metadata: body.metadata ?? null,
-      }));
+    const wish: NewIntent = {
+      id: caller.objectId(),
+      ...named,
+      amountAtom: body.amount_atom,
+      currency: body.currency,
+      captureMethod: body.capture_method,
+      offSession: body.off_session,
+      confirm: body.confirm,
+      execution: body.execution ?? known.execution,
+      returnUrl: body.return_url ?? null,
+      description: body.description ?? null,
+      customFields: body.custom_fields ?? null,
+      metadata: body.metadata ?? null,
+    };
+    const paid = wish.confirm && wish.execution === 'inline' ? await this.settlements.payInline(caller, change, wish) : null;
+    if (paid) return paid;
+    const intent = await transact(db, change, (tx) => createIntent(tx, change, wish));
     if (!body.confirm) return this.settlements.view(intent);
     if (!intent.settled) await this.settlements.settle(intent, change);
     return this.settlements.answer(caller, intent.id);

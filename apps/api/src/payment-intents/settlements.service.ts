@@ -5,12 +5,15 @@ import type { Change } from '../../../../libs/domain/change/change.js';
 import type { AdvanceResult } from '../../../../libs/domain/payment/advance-result.js';
 import { catalogue, type ErrorCode } from '../../../../libs/errors/catalogue.js';
 import { DomainError, notFound } from '../../../../libs/errors/domain-error.js';
-import { advancePayment } from '../../../../libs/payments/advance-payment.js';
+import { advancePayment, type PaymentOrigin } from '../../../../libs/payments/advance-payment.js';
+import type { NewIntent } from '../../../../libs/payments/create-intent.js';
+import { partsOf } from '../../../../libs/payments/held-payment.js';
+import { payInline } from '../../../../libs/payments/pay-inline.js';
 import { paymentStart } from '../../../../libs/payments/payment-start.js';
 import { isTemporalOutage } from '../../../../libs/temporal/connection.js';
-import { settlePaymentByWorkflow, wakePaymentWorkflow } from '../../../../libs/temporal/payment.client.js';
+import { settleDeadlineMs, settlePaymentByWorkflow, wakePaymentWorkflow } from '../../../../libs/temporal/payment.client.js';
 import { publicId } from '../../../../libs/views/ids.js';
-import { paymentIntentView, type PaymentIntentView } from '../../../../libs/views/payment-intent.view.js';
+import { paymentIntentView, type PaymentIntentParts, type PaymentIntentView } from '../../../../libs/views/payment-intent.view.js';
 import type { Caller } from '../kernel/callers.js';
 import { Infrastructure } from '../kernel/infrastructure.js';
 import { Payments } from '../kernel/payments.js';
@@ -25,15 +28,44 @@ export class SettlementsService {
 
   /** After the transaction that gave the payment something to do. Null: still under way. */
   async settle(intent: PaymentIntentRow, change: Change): Promise<AdvanceResult | null> {
-    const { actor, requestId, idempotencyKey, clockTime } = change;
-    const request = { actor, requestId, idempotencyKey, clockTime };
     if (intent.execution === 'inline') {
-      const result = await advancePayment(this.payments.deps, { intentId: intent.id, driver: 'api', origin: request });
+      const advanced = advancePayment(this.payments.deps, { intentId: intent.id, driver: 'api', origin: originOf(change) });
+      const result = await this.payments.within(advanced, settleDeadlineMs);
+      if (result === null) return this.afterwards(intent, advanced);
       if (result.state === 'final') return result;
       if (result.status !== 'processing') return this.handOver(intent, result);
     }
+    return this.byWorkflow(intent, change);
+  }
+
+  /**
+   * Creates a payment, confirms it and runs its first step here, without a workflow unless something is left to do.
+   * @returns where it stands; null where it cannot be done at once: then nothing was written.
+   */
+  async payInline(caller: Caller, change: Change, input: NewIntent): Promise<PaymentIntentView | null> {
+    const begun = await payInline(this.payments.deps, change, input);
+    if (!begun) return null;
+    const advanced = begun.advanced.then((ended) => ended?.result ?? null);
+    const ended = await this.payments.within(begun.advanced, settleDeadlineMs);
+    if (ended?.result.state === 'final') return this.answerWith(caller, ended.standing.intent, partsOf(ended.standing));
+    if (ended === null) this.afterwards(begun.intent, advanced);
+    else if (ended.result.status === 'processing') await this.byWorkflow(begun.intent, change);
+    else await this.handOver(begun.intent, ended.result);
+    return this.answer(caller, begun.intent.id);
+  }
+
+  private async byWorkflow(intent: PaymentIntentRow, change: Change): Promise<AdvanceResult | null> {
     const start = await paymentStart(this.payments.deps, intent);
-    return settlePaymentByWorkflow(this.infrastructure.temporal.client, start, { updateId: change.commandId, request });
+    return settlePaymentByWorkflow(this.infrastructure.temporal.client, start, { updateId: change.commandId, request: originOf(change) });
+  }
+
+  /** The caller's time is over, the processor's is not: what the step comes to is handed over when it has ended. */
+  private afterwards(intent: PaymentIntentRow, advanced: Promise<AdvanceResult | null>): null {
+    const handedOver = advanced.then(async (result) => {
+      if (result && result.state !== 'final') await this.handOver(intent, result);
+    });
+    this.payments.track(handedOver.catch((err: unknown) => this.infrastructure.log.warn({ err, payment_intent_id: intent.id }, 'interrupted payment goes on later')));
+    return null;
   }
 
   /** The intent as it stands now. @throws DomainError 404. */
@@ -53,12 +85,16 @@ export class SettlementsService {
    * request's idempotency record open.
    */
   async answer(caller: Caller, intentId: string): Promise<PaymentIntentView> {
-    const { db, environment } = this.infrastructure;
+    const { db } = this.infrastructure;
     const [row, parts] = await Promise.all([intentOf(db, caller.accountId, intentId), intentParts(db, [intentId])]);
     if (!row) throw notFound('payment intent');
+    return this.answerWith(caller, row, parts.get(row.id)!);
+  }
+
+  private answerWith(caller: Caller, row: PaymentIntentRow, parts: PaymentIntentParts): PaymentIntentView {
     if (row.status === 'processing') caller.leaveOpen();
     if (row.status === 'requires_payment_method' && row.declineCode) throw declined(row, this.infrastructure);
-    return paymentIntentView(row, parts.get(row.id)!, environment);
+    return paymentIntentView(row, parts, this.infrastructure.environment);
   }
 
   /** What waits for the customer, a capture or a lookup is the workflow's; while Temporal is away the sweeper starts it later. */
@@ -71,6 +107,10 @@ export class SettlementsService {
     }
     return result;
   }
+}
+
+function originOf({ actor, requestId, idempotencyKey, clockTime }: Change): PaymentOrigin {
+  return { actor, requestId, idempotencyKey, clockTime };
 }
 
 export function declined(row: PaymentIntentRow, { environment }: Pick<Infrastructure, 'environment'>): DomainError {

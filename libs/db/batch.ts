@@ -1,0 +1,158 @@
+import pg from 'pg';
+import type { Db } from './client.js';
+
+/** A statement with its values in the form that the driver sends. */
+export interface Statement {
+  text: string;
+  values: readonly unknown[];
+}
+
+export type Row = Record<string, unknown>;
+
+/**
+ * Sends statements in one go and waits once: they run in one transaction of their own, so that either all of them count or none.
+ * A statement that finds a broken condition ends the transaction by an error of its own (`orFail`).
+ * @returns the rows of each statement. @throws the first statement's error that failed; nothing was written then.
+ */
+export async function sendBatch(db: Db, statements: readonly Statement[]): Promise<Row[][]> {
+  const client = await poolOf(db).connect();
+  let broken: Error | undefined;
+  try {
+    return await new Promise<Row[][]>((resolve, reject) => {
+      const batch = new Batch(statements, (error, results) => (error ? reject(error) : resolve(results)));
+      client.query(batch as unknown as pg.Submittable);
+    });
+  } catch (error) {
+    if (!isStatementError(error)) broken = error as Error;
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+function poolOf(db: Db): pg.Pool {
+  return (db as unknown as { $client: pg.Pool }).$client;
+}
+
+/** Postgres refused a statement: nothing was written. Any other error leaves open what happened. */
+export function isStatementError(error: unknown): error is pg.DatabaseError {
+  return error instanceof pg.DatabaseError;
+}
+
+/** SQLSTATE of a condition that did not hold: `invalid_text_representation`, raised by `orFail`. */
+const conditionFailed = '22P02';
+
+/** Whether the batch found the rows other than it expected, or rows that were there already: read again and decide anew. */
+export function isStale(error: unknown): boolean {
+  return isStatementError(error) && (error.code === conditionFailed || error.code === '23505');
+}
+
+/**
+ * Wraps a statement so that the whole batch fails unless it touches a row. `columns`: what of its `returning` row is answered.
+ */
+export function orFail(statement: Statement, columns: readonly string[]): Statement {
+  const answer = columns.map((column) => `(array_agg(${column}))[1] as ${column}`);
+  const touched = `case when count(*) = 0 then ('nothing' || count(*))::boolean else true end as touched`;
+  return { text: `with touched as (${statement.text}) select ${[touched, ...answer].join(', ')} from touched`, values: statement.values };
+}
+
+interface Connection {
+  parse(query: { text: string; name: string }): void;
+  bind(query: { statement: string; values: readonly unknown[]; valueMapper: (value: unknown) => unknown }): void;
+  describe(target: { type: 'P'; name: string }): void;
+  execute(query: { portal: string; rows: number | null }): void;
+  sync(): void;
+  stream: { cork(): void; uncork(): void };
+}
+
+interface Field {
+  name: string;
+  dataTypeID: number;
+  format: 'text' | 'binary';
+}
+
+type Done = (error: Error | null, results: Row[][]) => void;
+type Parser = (value: string) => unknown;
+
+const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknown): unknown } }).utils;
+const prepared = new WeakMap<Connection, Map<string, string>>();
+let names = 0;
+
+/** The driver's `Submittable`: it calls these methods with what Postgres answers. */
+class Batch {
+  private readonly results: Row[][];
+  private fields: { name: string; parse: Parser }[] = [];
+  private at = 0;
+  private fresh: { text: string; name: string }[] = [];
+  private connection: Connection | null = null;
+
+  constructor(
+    private readonly statements: readonly Statement[],
+    readonly callback: Done,
+  ) {
+    this.results = statements.map(() => []);
+  }
+
+  submit(connection: Connection): void {
+    this.connection = connection;
+    const known = prepared.get(connection) ?? new Map<string, string>();
+    prepared.set(connection, known);
+    connection.stream.cork();
+    try {
+      for (const { text, values } of this.statements) {
+        const name = known.get(text) ?? this.parse(connection, text);
+        connection.bind({ statement: name, values, valueMapper: prepareValue });
+        connection.describe({ type: 'P', name: '' });
+        connection.execute({ portal: '', rows: null });
+      }
+      connection.sync();
+    } finally {
+      connection.stream.uncork();
+    }
+  }
+
+  private parse(connection: Connection, text: string): string {
+    const again = this.fresh.find((each) => each.text === text);
+    if (again) return again.name;
+    const name = `b${(names += 1)}`;
+    this.fresh.push({ text, name });
+    connection.parse({ text, name });
+    return name;
+  }
+
+  handleRowDescription({ fields }: { fields: Field[] }): void {
+    this.fields = fields.map((field) => ({ name: field.name, parse: pg.types.getTypeParser(field.dataTypeID, 'text') as Parser }));
+  }
+
+  handleDataRow({ fields }: { fields: (string | null)[] }): void {
+    const row: Row = {};
+    this.fields.forEach(({ name, parse }, index) => {
+      const value = fields[index];
+      row[name] = value == null ? null : parse(value);
+    });
+    this.results[this.at]!.push(row);
+  }
+
+  handleCommandComplete(): void {
+    this.at += 1;
+  }
+
+  handleEmptyQuery(): void {
+    this.at += 1;
+  }
+
+  handlePortalSuspended(): void {
+    throw new Error('a batch reads all rows');
+  }
+
+  handleReadyForQuery(): void {
+    const known = prepared.get(this.connection!)!;
+    for (const { text, name } of this.fresh) known.set(text, name);
+    this.callback(null, this.results);
+  }
+
+  /** What was parsed in a batch that failed is parsed again under another name. */
+  handleError(error: Error): void {
+    this.callback(error, []);
+  }
+}

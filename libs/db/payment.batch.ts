@@ -1,0 +1,136 @@
+import type { Change } from '../domain/change/change.js';
+import { orFail, sendBatch, type Statement } from './batch.js';
+import type { Db } from './client.js';
+import { subscribersOf, type RenderedEvents } from './event.writes.js';
+import { newId } from './mint.js';
+import type { Fence, IntentRest } from './payment.writes.js';
+import { leaseSeconds } from './payment-lease.writes.js';
+import { charges, events, idempotencyKeys, paymentIntents, paymentMethodMappings, webhookDeliveries, type ChargeRow, type PaymentIntentRow } from './schema/index.js';
+import { clockTimestamp, insertStatement, Literal, updateStatement } from './statement.js';
+import { requestWake } from './wake.js';
+
+/** What the writer of a batch knew when it rendered the events: another version or other endpoints and nothing is written. */
+export interface Known {
+  accountId: string;
+  version: number;
+  subscribers: string;
+}
+
+export interface HeldChange {
+  fence: Fence;
+  known: Known;
+  intent: Partial<PaymentIntentRow>;
+  rest: IntentRest;
+  newCharge?: { row: ChargeRow; callLimitMs: number };
+  charge?: { id: string; set: Partial<ChargeRow> };
+  networkTransaction?: { paymentMethodId: string; processorId: string; id: string };
+  events: RenderedEvents;
+}
+
+/**
+ * One fact of a payment whose lease is held, in one round trip: all of it or nothing.
+ * @returns whether the lease was given back too. @throws an error that `isStale` knows when the lease, the version or the endpoints
+ * are not what was known.
+ */
+export async function writeHeldChange(db: Db, { fence, known, intent, rest, ...rows }: HeldChange): Promise<{ released: boolean }> {
+  const [held] = await sendBatch(db, [
+    heldIntent(fence, known, intent, rest),
+    ...(rows.newCharge ? [newCharge(rows.newCharge.row, rows.newCharge.callLimitMs)] : []),
+    ...(rows.charge ? [updateStatement(charges, rows.charge.set, { text: 'id = ?', values: [rows.charge.id] })] : []),
+    ...(rows.networkTransaction ? [keptCredential(rows.networkTransaction)] : []),
+    ...eventStatements(rows.events),
+  ]);
+  if (rows.events.deliveries.length > 0) requestWake();
+  return { released: held![0]!.released === true };
+}
+
+/**
+ * A payment that begins with its first attempt, its lease taken with token 1: the idempotency record, the intent, the charge and their
+ * events in one round trip. @throws an error that `isStale` knows when any of it is there already or the endpoints changed.
+ */
+export async function writeNewPayment(
+  db: Db,
+  change: Change,
+  rows: { owner: string; subscribers: string; intent: PaymentIntentRow; charge: ChargeRow; callLimitMs: number; events: RenderedEvents },
+): Promise<void> {
+  const leaseUntil = new Literal(`clock_timestamp() + interval '${leaseSeconds} seconds'`);
+  await sendBatch(db, [
+    ...(change.claim ? [claimStatement(change)] : []),
+    sameSubscribers(change.accountId, rows.subscribers),
+    insertStatement(paymentIntents, [{ ...rows.intent, leaseOwner: rows.owner, leaseToken: 1, leaseUntil }]),
+    newCharge(rows.charge, rows.callLimitMs),
+    ...eventStatements(rows.events),
+  ]);
+  if (rows.events.deliveries.length > 0) requestWake();
+}
+
+function heldIntent(fence: Fence, known: Known, set: Partial<PaymentIntentRow>, rest: IntentRest): Statement {
+  const seen = `wake_seq = ${Number(rest.seenWake)}`;
+  const [select, account, end] = subscribersOf('?');
+  const written = updateStatement(
+    paymentIntents,
+    {
+      ...set,
+      version: new Literal('version + 1'),
+      settled: rest.settled ? new Literal(`(${seen})`) : false,
+      nextActionAt: rest.nextActionAt,
+      ...(rest.release ? { leaseUntil: new Literal(`case when ${seen} then null else lease_until end`) } : {}),
+    },
+    {
+      text: `id = ? and lease_token = ? and lease_until is not null and version = ? and ${select}${account}${end} = ?`,
+      values: [fence.intentId, fence.token, known.version, known.accountId, known.subscribers],
+      returning: 'lease_until is null as released',
+    },
+  );
+  return orFail(written, ['released']);
+}
+
+function sameSubscribers(accountId: string, subscribers: string): Statement {
+  const [select, account, end] = subscribersOf('$1');
+  return orFail({ text: `select 1 where ${select}${account}${end} = $2`, values: [accountId, subscribers] }, []);
+}
+
+function newCharge(row: ChargeRow, callLimitMs: number): Statement {
+  const callBy = new Literal(`clock_timestamp() + ${Math.round(callLimitMs)} * interval '1 millisecond'`);
+  return insertStatement(charges, [{ ...row, callBy }]);
+}
+
+/** First reference that an unattended charge may use; never replaced. */
+function keptCredential(found: { paymentMethodId: string; processorId: string; id: string }): Statement {
+  return updateStatement(
+    paymentMethodMappings,
+    { networkTransactionId: found.id },
+    { text: 'payment_method_id = ? and processor_id = ? and network_transaction_id is null', values: [found.paymentMethodId, found.processorId] },
+  );
+}
+
+function eventStatements({ events: rows, deliveries }: RenderedEvents): Statement[] {
+  const due = deliveries.map((row) => ({ ...row, nextAttemptAt: clockTimestamp }));
+  return [
+    ...(rows.length > 0 ? [insertStatement(events, rows)] : []),
+    ...(due.length > 0 ? [insertStatement(webhookDeliveries, due)] : []),
+  ];
+}
+
+/** As `transact` does it for a transaction: the record of a keyed request is written with its first effect. */
+function claimStatement(change: Change): Statement {
+  const claim = change.claim!;
+  const inserted = insertStatement(idempotencyKeys, [
+    {
+      id: newId(),
+      accountId: change.accountId,
+      key: claim.key,
+      fingerprint: claim.fingerprint,
+      tokenId: claim.tokenId,
+      commandId: change.commandId,
+      objectId: claim.objectId,
+      owner: claim.owner,
+      heartbeatAt: clockTimestamp,
+      createdAt: new Date(),
+    },
+  ]);
+  const text = `${inserted.text} on conflict (account_id, key) do update
+    set heartbeat_at = clock_timestamp(), object_id = coalesce(idempotency_keys.object_id, excluded.object_id)
+    where idempotency_keys.command_id = excluded.command_id and idempotency_keys.completed_at is null returning id`;
+  return orFail({ text, values: inserted.values }, []);
+}

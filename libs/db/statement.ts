@@ -1,0 +1,90 @@
+import { getTableColumns, getTableName, is, SQL, type InferInsertModel } from 'drizzle-orm';
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
+import type { Statement } from './batch.js';
+
+/** Text that is not a parameter, such as `clock_timestamp()`. It takes none. */
+export class Literal {
+  constructor(readonly text: string) {}
+}
+
+export const clockTimestamp = new Literal('clock_timestamp()');
+
+type Value<T> = T | Literal;
+export type Values<Table extends PgTable> = { [K in keyof InferInsertModel<Table>]?: Value<InferInsertModel<Table>[K]> };
+
+interface Shape {
+  name: string;
+  columns: Map<string, { name: string; column: PgColumn }>;
+}
+
+const shapes = new Map<PgTable, Shape>();
+
+function shapeOf(table: PgTable): Shape {
+  let shape = shapes.get(table);
+  if (!shape) {
+    const columns = Object.entries(getTableColumns(table)).map(([key, column]) => [key, { name: snake(key), column: column as PgColumn }] as const);
+    shape = { name: getTableName(table), columns: new Map(columns) };
+    shapes.set(table, shape);
+  }
+  return shape;
+}
+
+function snake(key: string): string {
+  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+const texts = new Map<string, string>();
+
+/** Most texts that are kept: shapes of statements are few. */
+const mostTexts = 2_000;
+
+function textOf(key: string, make: () => string): string {
+  const known = texts.get(key);
+  if (known !== undefined) return known;
+  const text = make();
+  if (texts.size < mostTexts) texts.set(key, text);
+  return text;
+}
+
+/** Inserts rows that all have the same keys; what is undefined takes its default. */
+export function insertStatement<Table extends PgTable>(table: Table, rows: readonly Values<Table>[]): Statement {
+  const { name, columns } = shapeOf(table);
+  const keys = Object.keys(rows[0]!).filter((key) => rows[0]![key as keyof Values<Table>] !== undefined);
+  const values: unknown[] = [];
+  const cells = rows.map((row) => keys.map((key) => cell(columns.get(key)!.column, row[key as keyof Values<Table>], values)));
+  const marks = cells.map((row) => `(${row.join(', ')})`).join(', ');
+  const text = textOf(`insert ${name} ${keys.join(',')} ${marks}`, () =>
+    `insert into ${quoted(name)} (${keys.map((key) => quoted(columns.get(key)!.name)).join(', ')}) values ${marks}`);
+  return { text, values };
+}
+
+/** `where` is text with parameters `?`, which follow those of the new values. */
+export function updateStatement<Table extends PgTable>(
+  table: Table,
+  set: Values<Table>,
+  where: { text: string; values: readonly unknown[]; returning?: string },
+): Statement {
+  const { name, columns } = shapeOf(table);
+  const keys = Object.keys(set).filter((key) => set[key as keyof Values<Table>] !== undefined);
+  const values: unknown[] = [];
+  const marks = keys.map((key) => `${quoted(columns.get(key)!.name)} = ${cell(columns.get(key)!.column, set[key as keyof Values<Table>], values)}`);
+  const first = values.length;
+  values.push(...where.values);
+  const text = textOf(`update ${name} ${marks.join(',')} ${where.text} ${where.returning ?? ''}`, () => {
+    let index = first;
+    const condition = where.text.replace(/\?/g, () => `$${(index += 1)}`);
+    return `update ${quoted(name)} set ${marks.join(', ')} where ${condition}${where.returning ? ` returning ${where.returning}` : ''}`;
+  });
+  return { text, values };
+}
+
+function cell(column: PgColumn, value: unknown, values: unknown[]): string {
+  if (value instanceof Literal) return value.text;
+  if (is(value, SQL)) throw new Error('a batch takes values and literals only');
+  values.push(value === null || value === undefined ? null : column.mapToDriverValue(value));
+  return `$${values.length}`;
+}
+
+function quoted(name: string): string {
+  return `"${name}"`;
+}

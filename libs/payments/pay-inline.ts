@@ -1,0 +1,99 @@
+import { LRUCache } from 'lru-cache';
+import { isStale } from '../db/batch.js';
+import { eventFooting, renderEvents } from '../db/event.writes.js';
+import { writeNewPayment } from '../db/payment.batch.js';
+import type { PaymentIntentRow } from '../db/schema/index.js';
+import type { Change } from '../domain/change/change.js';
+import type { AdvanceResult } from '../domain/payment/advance-result.js';
+import { drive } from './advance-payment.js';
+import { attemptMove, planAttempt, type AttemptPlan } from './begin-attempt.js';
+import { LeaseLost } from './commit-move.js';
+import { intentCreated, intentRow, type NewIntent } from './create-intent.js';
+import type { HeldPayment } from './held-payment.js';
+import { applyMove, changeOf, eventsOf } from './move-effects.js';
+import type { PaymentDeps } from './payment.deps.js';
+import { sendCharge } from './send-charge.js';
+
+/** A payment as its holder left it: no need to read it again. */
+export type StandingPayment = Pick<HeldPayment, 'intent' | 'charges' | 'refunds' | 'kinds'>;
+
+export interface InlinePayment {
+  intent: PaymentIntentRow;
+  /** Settles when the first step has ended, however long the processor takes; null: the lease was lost, somebody else goes on. */
+  advanced: Promise<{ result: AdvanceResult; standing: StandingPayment } | null>;
+}
+
+/** The account's endpoints as last seen; a batch that finds them changed writes nothing. */
+const subscribers = new LRUCache<string, string>({ max: 5_000 });
+
+/**
+ * Creates and confirms a payment and runs its first step in this process: the row begins with its lease and its first attempt, in
+ * one transaction, before anything is sent. A process that dies leaves a payment that the sweeper gives to a workflow.
+ * @returns null, and nothing was written, where it cannot be done at once (no candidate, the command ran before, an endpoint was
+ * added meanwhile): create the intent and advance it instead.
+ */
+export async function payInline(deps: PaymentDeps, change: Change, input: NewIntent): Promise<InlinePayment | null> {
+  const intent = intentRow(change, { ...input, execution: 'inline', driver: 'api' });
+  const { actor, requestId, idempotencyKey, clockTime } = change;
+  const fresh: HeldPayment = {
+    lease: { intentId: intent.id, token: 1, confirmedAt: performance.now(), lost: false },
+    origin: { actor, requestId, idempotencyKey, clockTime },
+    clock: Date.now,
+    intent: { ...intent, leaseToken: 1 },
+    charges: [],
+    operations: [],
+    refunds: [],
+    evidence: [],
+    kinds: new Map(),
+    released: false,
+    footing: null,
+  };
+  const plan = await planAttempt(deps, fresh);
+  if (plan.target === null) return null;
+  const begun = await begin(deps, change, fresh, plan);
+  return begun && { intent: begun.intent, advanced: goOn(deps, begun, plan) };
+}
+
+async function begin(deps: PaymentDeps, change: Change, fresh: HeldPayment, plan: AttemptPlan): Promise<HeldPayment | null> {
+  const { accountId } = change;
+  const { move, options } = attemptMove(deps, fresh, plan);
+  const after = applyMove(fresh, move, fresh.intent.createdAt, options.processorKind);
+  const known = subscribers.get(accountId) ?? (await eventFooting(deps.db, accountId, [])).subscribers;
+  const created = renderEvents(change, [intentCreated(change, fresh.intent)], { sequences: new Map(), subscribers: known });
+  const attempted = renderEvents(changeOf(deps.environment, fresh), eventsOf(fresh, after, { move, environment: deps.environment }), created.footing);
+  const events = {
+    events: [...created.events, ...attempted.events],
+    deliveries: [...created.deliveries, ...attempted.deliveries],
+    footing: attempted.footing,
+  };
+  const { owner } = deps.leases;
+  const charge = after.charges[0]!;
+  fresh.lease.confirmedAt = performance.now();
+  try {
+    await writeNewPayment(deps.db, change, { owner, subscribers: known, intent: after.intent, charge, callLimitMs: options.callLimitMs, events });
+  } catch (error) {
+    subscribers.delete(accountId);
+    if (isStale(error)) return null;
+    throw error;
+  }
+  deps.leases.keep(fresh.lease);
+  subscribers.set(accountId, known);
+  return { ...after, footing: events.footing };
+}
+
+async function goOn(deps: PaymentDeps, begun: HeldPayment, { target, call }: AttemptPlan): ReturnType<typeof settled> {
+  try {
+    return await settled(deps, await sendCharge(deps, begun, { charge: begun.charges[0]!, connection: target, call, again: false }));
+  } catch (error) {
+    if (!(error instanceof LeaseLost)) throw error;
+    deps.warn('payment lease lost', { payment_intent: begun.intent.id });
+    return null;
+  } finally {
+    deps.leases.drop(begun.lease);
+  }
+}
+
+async function settled(deps: PaymentDeps, held: HeldPayment): Promise<{ result: AdvanceResult; standing: StandingPayment } | null> {
+  const { result, held: standing } = await drive(deps, held);
+  return { result, standing };
+}
