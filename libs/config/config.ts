@@ -1,5 +1,5 @@
 import { isDevelopmentKey, isDevelopmentPassword } from './development-secrets.js';
-import { variables, type Values, type Variable } from './variables.js';
+import { defaultLookupSchedule, variables, type Values, type Variable } from './variables.js';
 
 /** What a process runs with. Built once by `loadConfig`; nothing else reads `process.env`. */
 export interface Config extends Omit<Values, 'publicUrlText'> {
@@ -70,6 +70,8 @@ function refusedInProduction(values: Values): string[] {
   if (isDevelopmentPassword(decodeURIComponent(new URL(values.databaseBaseUrl).password))) {
     refused.push(`${variables.databaseBaseUrl.name} carries a development password`);
   }
+  const schedule = values.lookupOffsets.map((offset) => offset / 1_000).join();
+  if (schedule !== defaultLookupSchedule) refused.push(`${variables.lookupOffsets.name} is ${schedule}: only fault runs of staging compress it`);
   return refused;
 }
 

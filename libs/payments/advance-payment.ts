@@ -156,7 +156,7 @@ async function load(
     const connection = await deps.connections.one(charge.accountId, charge.processorId);
     if (connection) kinds.set(charge.processorId, connection.kind);
   }
-  return { lease, clock, origin, intent, ...history, kinds, released: false };
+  return { lease, clock, lookupOffsets: deps.lookupOffsets, origin, intent, ...history, kinds, released: false };
 }
 
 function lastCharge(held: HeldPayment): ChargeRow | undefined {

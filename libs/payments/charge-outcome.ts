@@ -138,7 +138,7 @@ function unresolvedMove(held: HeldPayment, charge: ChargeRow, outcome: PaymentOu
   const now = held.clock();
   const first = charge.outcomeClass !== outcome.outcomeClass;
   const lookups = first ? 0 : charge.lookups + 1;
-  const delay = nextLookupDelay(lookups);
+  const delay = nextLookupDelay(lookups, held.lookupOffsets);
   const set: Partial<ChargeRow> = { ...told(charge, outcome), lookups, nextLookupAt: delay === null ? null : new Date(now + delay) };
   const step = `attempt:${charge.attemptNumber}:${outcome.outcomeClass}:${lookups}`;
   if (outcome.outcomeClass === 'action_required') return challengeMove(held, charge, { outcome, set, step, environment });

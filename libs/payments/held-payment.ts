@@ -27,6 +27,8 @@ export interface HeldPayment {
   readonly origin: PaymentOrigin;
   /** Epoch milliseconds. */
   readonly clock: () => number;
+  /** When an unresolved attempt or operation is looked up: milliseconds from when it became unresolved. */
+  readonly lookupOffsets: readonly number[];
   readonly intent: PaymentIntentRow;
   /** Oldest first. */
   readonly charges: readonly ChargeRow[];

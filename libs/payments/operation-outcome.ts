@@ -127,7 +127,7 @@ function refusedAfterVoid(held: HeldPayment, base: Move, declineCode: 'authentic
 /** Sent without a certain answer. It stays pending for as long as it takes: nothing fails by time alone. */
 function undecided(held: HeldPayment, { operation, charge, outcome }: Performed): Move {
   const lookups = operation.nextLookupAt === null ? 0 : operation.lookups + 1;
-  const delay = nextLookupDelay(lookups);
+  const delay = nextLookupDelay(lookups, held.lookupOffsets);
   return {
     step: `${operation.reference}:${outcome.outcomeClass}:${lookups}`,
     operation: { id: operation.id, set: { lookups, nextLookupAt: new Date(held.clock() + (delay ?? day)) } },

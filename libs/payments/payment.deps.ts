@@ -1,6 +1,7 @@
 import type { Db } from '../db/client.js';
 import type { SecretBox } from '../db/secret.js';
 import type { Environment } from '../domain/environment.js';
+import { lookupOffsets } from '../domain/payment/payment.schedule.js';
 import { createProcessorRegistry, type ProcessorRegistry } from '../processors/registry.js';
 import { ConnectionCache } from './connection-cache.js';
 import { LeaseKeeper } from './lease-keeper.js';
@@ -13,6 +14,8 @@ export interface PaymentDeps {
   processors: ProcessorRegistry;
   connections: ConnectionCache;
   leases: LeaseKeeper;
+  /** When unresolved attempts are looked up, in milliseconds from when they became unresolved. */
+  lookupOffsets: readonly number[];
   /** Where processors post what they learn later; null: they are asked by lookup only. */
   callbackUrlFor: (processorPublicId: string) => string | null;
   /** Told of what is not the caller's business: a lost lease, a failing renewal. */
@@ -27,6 +30,8 @@ export interface PaymentDepsOptions {
   simulatorUrl: string | null;
   /** Names the process in `lease_owner`. */
   owner: string;
+  /** Default: the published schedule. */
+  lookupOffsets?: readonly number[];
   callbackUrlFor?: PaymentDeps['callbackUrlFor'];
   warn?: PaymentDeps['warn'];
 }
@@ -40,6 +45,7 @@ export function createPaymentDeps(options: PaymentDepsOptions): PaymentDeps {
     processors: createProcessorRegistry(options.environment, { simulatorUrl: options.simulatorUrl }),
     connections: new ConnectionCache(options),
     leases: new LeaseKeeper(options.db, { owner: options.owner, warn }),
+    lookupOffsets: options.lookupOffsets ?? lookupOffsets,
     callbackUrlFor: options.callbackUrlFor ?? (() => null),
     warn,
   };

@@ -66,6 +66,7 @@ function compose(config: Config, { database, temporal, log }: { database: Databa
     secrets,
     simulatorUrl: config.simulatorUrl,
     owner: `worker:${process.pid}`,
+    lookupOffsets: config.lookupOffsets,
     warn: (message, { payment_intent: id, error }) => log.warn({ payment_intent_id: id, reason: error }, message),
   });
   return { config, log, database, db: database.db, client: temporal.client, secrets, payments, stopping: new AbortController() };

@@ -14,6 +14,7 @@ export class Payments implements OnApplicationShutdown {
       secrets,
       simulatorUrl: config.simulatorUrl,
       owner: `api/${process.pid}`,
+      lookupOffsets: config.lookupOffsets,
       warn: (message, details) => log.warn(details, message),
     });
   }
