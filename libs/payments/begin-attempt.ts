@@ -215,6 +215,7 @@ function newCharge(held: HeldPayment, parts: { target: OpenConnection; call: Aut
     redirectUrl: null,
     customFields: null,
     processorMetadata: null,
+    reconciledAt: null,
     version: 1,
     createdAt: at,
     updatedAt: at,
