@@ -1,17 +1,29 @@
 import type { Environment } from '../domain/environment.js';
+import type { FieldProblem } from '../errors/domain-error.js';
+import { createHttpAdapter } from './http/http.adapter.js';
 import type { ProcessorAdapter, ProcessorKind } from './port.js';
+import { credentialsProblems, settingsProblems } from './settings.js';
+import type { ProcessorPlace } from './settings.js';
 import { createSimulatorAdapter } from './simulator/simulator.adapter.js';
 
 export interface ProcessorSettings {
   /** Base address of the simulator; null where there is none (production). */
   simulatorUrl: string | null;
+  /** What the simulator signs its callbacks with; without it they are refused. */
+  simulatorSecret?: Buffer | null;
+  /** One machine runs everything: processors of staging may stand on loopback addresses. */
+  local?: boolean;
 }
 
 export interface ProcessorRegistry {
+  /** What settings and credentials of connections are judged by. */
+  readonly place: ProcessorPlace;
   /** Whether a connection of this kind can be used here: it has an adapter, and this environment allows it. */
   supports(kind: ProcessorKind): boolean;
   /** The adapter of a kind; throws if `supports` is false (such a connection cannot be created). */
   processorFor(kind: ProcessorKind): ProcessorAdapter;
+  /** What is wrong with them in this environment, by field; empty if nothing is. */
+  problemsOf(kind: ProcessorKind, wanted: WantedConnection): FieldProblem[];
   close(): Promise<void>;
 }
 
@@ -19,15 +31,21 @@ export interface ProcessorRegistry {
 export function createProcessorRegistry(environment: Environment, settings: ProcessorSettings): ProcessorRegistry {
   const adapters = new Map<ProcessorKind, ProcessorAdapter>();
   if (environment === 'staging' && settings.simulatorUrl) {
-    adapters.set('simulator', createSimulatorAdapter({ baseUrl: settings.simulatorUrl }));
+    adapters.set('simulator', createSimulatorAdapter({ baseUrl: settings.simulatorUrl, secret: settings.simulatorSecret ?? null }));
   }
+  const place = { environment, allowLoopback: environment === 'staging' && settings.local === true };
   return {
+    place,
     supports: (kind) => adapters.has(kind),
     processorFor(kind) {
       const adapter = adapters.get(kind);
       if (!adapter) throw new Error(`no adapter for processor kind ${kind} in ${environment}`);
       return adapter;
     },
+    problemsOf: (kind, wanted) => [
+      ...(wanted.settings ? settingsProblems(kind, wanted.settings, policy) : []),
+      ...(wanted.credentials ? credentialsProblems(kind, wanted.credentials) : []),
+    ],
     async close() {
       await Promise.all([...adapters.values()].map((adapter) => adapter.close()));
     },

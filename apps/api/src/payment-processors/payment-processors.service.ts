@@ -6,7 +6,7 @@ import { findProcessor } from '../../../../libs/db/processor.queries.js';
 import { createProcessor, deleteProcessor, updateProcessor, type ProcessorPatch } from '../../../../libs/db/processor.writes.js';
 import { paymentProcessors } from '../../../../libs/db/schema/index.js';
 import { notFound } from '../../../../libs/errors/domain-error.js';
-import { requireKind, requireSettings, sealCredentials } from '../../../../libs/payments/connections.js';
+import { requireCredentials, requireConnection, requireKind, sealCredentials } from '../../../../libs/payments/connections.js';
 import { paymentProcessorView } from '../../../../libs/views/payment-processor.view.js';
 import type { Caller } from '../kernel/callers.js';
 import { pathId } from '../kernel/ids.js';
@@ -24,7 +24,8 @@ export class PaymentProcessorsService {
 
   async create(caller: Caller, body: CreatePaymentProcessorBody) {
     requireKind(this.payments.deps.processors, body.kind);
-    requireSettings(body.kind, body.settings);
+    requireSettings(this.payments.deps.processors, body.kind, body.settings);
+    requireCredentials(this.payments.deps.processors, body.kind, body.credentials ?? null);
     const { db, secrets } = this.infrastructure;
     const id = caller.objectId();
     return transact(db, caller.change(), (tx) =>
@@ -45,7 +46,8 @@ export class PaymentProcessorsService {
 
   async update(caller: Caller, publicId: string, body: UpdatePaymentProcessorBody) {
     const row = await this.find(caller, publicId);
-    requireSettings(row.kind, body.settings);
+    requireSettings(this.payments.deps.processors, row.kind, body.settings);
+    if (body.credentials !== undefined) requireCredentials(this.payments.deps.processors, row.kind, body.credentials);
     const { db, secrets } = this.infrastructure;
     const patch: ProcessorPatch = {
       ...(body.name === undefined ? {} : { name: body.name }),
