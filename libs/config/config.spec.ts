@@ -97,6 +97,7 @@ describe('loadConfig', () => {
 describe('production', () => {
   it.each([
     ['SIMULATOR_URL', 'http://127.0.0.1:4102'],
+    ['SIMULATOR_SECRET', key()],
     ['PAYMENT_LOOKUP_SCHEDULE', '1,2,3'],
     ['SIGNALBOX_SECRET_KEYS', `k1:${developmentSecretKey}`],
     ['SIGNALBOX_SECRET_KEYS', `k1:${key()},k0:${Buffer.alloc(32).toString('base64')}`],

@@ -42,6 +42,8 @@ const base64Key = (bytes: number) =>
     error: `is not base64 of at least ${bytes} bytes`,
   });
 
+const optionalKey = z.union([z.literal('').transform(() => null), base64Key(32).transform((value) => Buffer.from(value, 'base64'))]);
+
 export interface SecretKey {
   id: string;
   key: Buffer;
@@ -110,6 +112,11 @@ export const variables = {
   simulatorUrl: withDefault('SIMULATOR_URL', optionalUrl, '', {
     type: 'URL',
     meaning: 'Where the simulated provider answers. Staging only: production refuses to start with it.',
+  }),
+  simulatorSecret: withDefault('SIMULATOR_SECRET', optionalKey, '', {
+    type: 'base64',
+    meaning: 'Key of at least 32 bytes that the simulated provider signs its callbacks with; empty: they are refused. Staging only.',
+    secret: true,
   }),
   secretKeys: required('SIGNALBOX_SECRET_KEYS', secretKeys, {
     type: 'id:base64[,…]',

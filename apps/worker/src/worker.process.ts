@@ -68,7 +68,6 @@ function compose(config: Config, { database, temporal, log }: { database: Databa
     simulatorSecret: config.simulatorSecret,
     callbacksTo: config,
     local: config.local,
-    local: config.local,
     owner: `worker:${process.pid}`,
     lookupOffsets: config.lookupOffsets,
     warn: (message, { payment_intent: id, error }) => log.warn({ payment_intent_id: id, reason: error }, message),

@@ -32,6 +32,8 @@ import { failureOutcome, paymentOutcome } from './simulator.outcome.js';
 
 export interface SimulatorOptions {
   baseUrl: string;
+  /** What the simulator signs its callbacks with; null or absent: every callback is refused. */
+  secret?: Buffer | null;
 }
 
 const tenMinutes = 600_000;

@@ -16,7 +16,6 @@ export class Payments implements OnApplicationShutdown {
       simulatorSecret: config.simulatorSecret,
       callbacksTo: config,
       local: config.local,
-      local: config.local,
       owner: `api/${process.pid}`,
       lookupOffsets: config.lookupOffsets,
       warn: (message, details) => log.warn(details, message),
