@@ -4,13 +4,14 @@ import { routeDocument, routingContext, type RoutingContext } from '../db/paymen
 import type { ChargeRow, PaymentIntentRow } from '../db/schema/index.js';
 import type { OutcomeClass } from '../domain/payment/outcome.js';
 import { mayTryElsewhere } from '../domain/payment/outcome.rules.js';
-import { schemeLimitReached } from '../domain/payment/scheme-limit.js';
+import { schemeBlock } from '../domain/payment/scheme-limit.js';
 import { decideRoute, skipReason, type Candidate, type RouteFacts } from '../domain/route/route.decision.js';
 import type { RouteDocument } from '../domain/route/route.document.js';
 import type { AuthorizeCall } from '../processors/port.js';
 import { publicId } from '../views/ids.js';
 import { refusal, type StoredDecision } from './charge-outcome.js';
-import { CollectionStopped, commitMove } from './commit-move.js';
+import { holdUp, stopsAgainst } from './charge-stop.js';
+import { ChargingStopped, CollectionStopped, commitMove } from './commit-move.js';
 import type { OpenConnection } from './connection-cache.js';
 import type { HeldPayment } from './held-payment.js';
 import type { PaymentDeps } from './payment.deps.js';
@@ -23,16 +24,18 @@ const documents = new LRUCache<string, { document: RouteDocument }>({ max: 500 }
 export async function beginAttempt(deps: PaymentDeps, held: HeldPayment): Promise<HeldPayment> {
   const hard = held.charges.findLast((charge) => charge.outcomeClass === 'hard_decline' && charge.paymentMethodId === held.intent.paymentMethodId);
   if (hard) return noCandidate(deps, held, { last: hard, decision: null });
-  const context = await routingContext(deps.db, held.intent);
+  const context = await routingContext(deps.db, held.intent, new Date(held.clock()));
   const connections = await deps.connections.ofAccount(held.intent.accountId, context.processorsStamp);
   const tried = held.charges.filter((charge) => charge.confirmation === held.intent.confirmation);
   const last = tried.at(-1);
   const candidates = candidatesOf(deps, context, connections);
   const decision = last ? continued(last) : await decide(deps, held.intent, context, candidates);
+  const stops = stopsAgainst(context, decision);
+  if (stops.length > 0) return last ? noCandidate(deps, held, { last, decision }) : holdUp(deps, held, { stops, decision });
   const target = decision ? nextTarget(deps, { decision, tried, candidates, connections, intent: held.intent }) : null;
   if (!decision || !target) return noCandidate(deps, held, { last, decision });
   const call = callFor(deps, { held, context, target });
-  const charge = newCharge(held, { target, call, decision });
+  const charge = newCharge(held, { target, call, decision, fingerprint: countedFingerprint(context, target) });
   const sealed = sealRequest(deps, charge.id, call);
   const begun = await commitMove(
     deps,
@@ -41,8 +44,10 @@ export async function beginAttempt(deps: PaymentDeps, held: HeldPayment): Promis
     { callLimitMs: target.deadlines.connectMs + target.deadlines.totalMs, processorKind: target.kind },
   ).catch((error: unknown) => {
     if (error instanceof CollectionStopped) return null;
+    if (error instanceof ChargingStopped) return held;
     throw error;
   });
+  if (begun === held) return held;
   if (!begun) return noCandidate(deps, held, { last, decision });
   return sendCharge(deps, begun, { charge: begun.charges.at(-1)!, connection: target, call, again: false });
 }
@@ -61,8 +66,7 @@ async function decide(
   if (!context.route || !context.method || context.method.status === 'detached') return null;
   const document = await documentOf(deps, context.route.id, context.route.version);
   if (!document) return null;
-  const limited = schemeLimitReached({ brand: context.method.card_brand, declined24h: context.declined24h, declined30d: context.declined30d });
-  const decision = decideRoute(document, factsOf(deps, intent, context), candidates, limited);
+  const decision = decideRoute(document, factsOf(deps, intent, context), candidates);
   return { ...decision, route_id: publicId('route', deps.environment, context.route.id), version: context.route.version, fallback_reason: null };
 }
 
@@ -101,6 +105,8 @@ export function candidatesOf(
   connections: ReadonlyMap<string, OpenConnection>,
 ): Map<string, Candidate> {
   const candidates = new Map<string, Candidate>();
+  const brand = context.method?.card_brand ?? null;
+  const anywhere = schemeBlock(brand, context.declines);
   for (const connection of connections.values()) {
     const mapping = context.mappings.find((each) => each.processor_id === connection.id);
     candidates.set(connection.publicId, {
@@ -109,6 +115,8 @@ export function candidatesOf(
       supported: deps.processors.supports(connection.kind),
       mapped: mapping !== undefined,
       storedCredential: mapping?.network_transaction_id != null,
+      schemeBlock: anywhere ?? (mapping ? schemeBlock(brand, mapping.declines) : null),
+      stopped: context.stops.some((stop) => stop.scope === 'processor' && stop.object_id === connection.id),
     });
   }
   return candidates;
@@ -124,7 +132,7 @@ interface Choice {
 
 function nextTarget(deps: PaymentDeps, { decision, tried, candidates, connections, intent }: Choice): OpenConnection | null {
   const last = tried.at(-1);
-  if (last && !mayTryElsewhere((last.outcomeClass ?? 'unknown') as OutcomeClass, decision.fallback, tried.length)) return null;
+  if (last && !mayTryElsewhere({ ...last, outcomeClass: (last.outcomeClass ?? 'unknown') as OutcomeClass }, decision.fallback, tried.length)) return null;
   const used = new Set(tried.map((charge) => publicId('processor', deps.environment, charge.processorId)));
   const next = decision.order.find((processorId) => !used.has(processorId) && skipReason(candidates.get(processorId), intent) === null);
   return next ? ([...connections.values()].find((connection) => connection.publicId === next) ?? null) : null;
@@ -165,11 +173,24 @@ function callFor(deps: PaymentDeps, { held, context, target }: CallParts): Autho
     simulate: intent.simulate,
     metadata: { payment_intent: publicId('pi', deps.environment, intent.id) },
     returnUrl: intent.returnUrl,
-    callbackUrl: deps.callbackUrlFor(target.publicId),
+    callbackUrl: deps.callbackUrlFor(target),
   };
 }
 
-function newCharge(held: HeldPayment, parts: { target: OpenConnection; call: AuthorizeCall; decision: StoredDecision }): ChargeRow {
+/** Test cards are everybody's: a simulator's declines are counted per card only where its connection asks for it. */
+function countedFingerprint(context: RoutingContext, target: OpenConnection): string | null {
+  if (target.kind === 'simulator' && target.settings.count_by_fingerprint !== true) return null;
+  return context.mappings.find((each) => each.processor_id === target.id)?.fingerprint ?? null;
+}
+
+interface ChargeParts {
+  target: OpenConnection;
+  call: AuthorizeCall;
+  decision: StoredDecision;
+  fingerprint: string | null;
+}
+
+function newCharge(held: HeldPayment, parts: ChargeParts): ChargeRow {
   const { intent } = held;
   const at = new Date(held.clock());
   return {
@@ -196,7 +217,7 @@ function newCharge(held: HeldPayment, parts: { target: OpenConnection; call: Aut
     rawMessage: null,
     retryAdvice: null,
     networkAdviceCode: null,
-    fingerprint: null,
+    fingerprint: parts.fingerprint,
     authorizedAtom: 0,
     capturedAtom: 0,
     refundedAtom: 0,
