@@ -1,8 +1,8 @@
 import type { SecretBox } from '../db/secret.js';
-import { DomainError, invalidField, type FieldProblem } from '../errors/domain-error.js';
+import { DomainError, invalidField } from '../errors/domain-error.js';
 import type { ProcessorKind } from '../processors/port.js';
 import type { ProcessorRegistry } from '../processors/registry.js';
-import { credentialsProblems, settingsProblems } from '../processors/settings.js';
+import type { WantedConnection } from '../processors/settings.js';
 
 /** @throws DomainError 422 when this environment has no such kind, naming `kind`. */
 export function requireKind(processors: ProcessorRegistry, kind: ProcessorKind): void {

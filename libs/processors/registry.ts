@@ -2,8 +2,7 @@ import type { Environment } from '../domain/environment.js';
 import type { FieldProblem } from '../errors/domain-error.js';
 import { createHttpAdapter } from './http/http.adapter.js';
 import type { ProcessorAdapter, ProcessorKind } from './port.js';
-import { credentialsProblems, settingsProblems } from './settings.js';
-import type { ProcessorPlace } from './settings.js';
+import { connectionProblems, type WantedConnection } from './settings.js';
 import { createSimulatorAdapter } from './simulator/simulator.adapter.js';
 
 export interface ProcessorSettings {
@@ -16,8 +15,6 @@ export interface ProcessorSettings {
 }
 
 export interface ProcessorRegistry {
-  /** What settings and credentials of connections are judged by. */
-  readonly place: ProcessorPlace;
   /** Whether a connection of this kind can be used here: it has an adapter, and this environment allows it. */
   supports(kind: ProcessorKind): boolean;
   /** The adapter of a kind; throws if `supports` is false (such a connection cannot be created). */
@@ -35,17 +32,13 @@ export function createProcessorRegistry(environment: Environment, settings: Proc
   }
   const place = { environment, allowLoopback: environment === 'staging' && settings.local === true };
   return {
-    place,
     supports: (kind) => adapters.has(kind),
     processorFor(kind) {
       const adapter = adapters.get(kind);
       if (!adapter) throw new Error(`no adapter for processor kind ${kind} in ${environment}`);
       return adapter;
     },
-    problemsOf: (kind, wanted) => [
-      ...(wanted.settings ? settingsProblems(kind, wanted.settings, policy) : []),
-      ...(wanted.credentials ? credentialsProblems(kind, wanted.credentials) : []),
-    ],
+    problemsOf: (kind, wanted) => connectionProblems(kind, wanted, place),
     async close() {
       await Promise.all([...adapters.values()].map((adapter) => adapter.close()));
     },

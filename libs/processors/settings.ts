@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Environment } from '../domain/environment.js';
 import type { FieldProblem } from '../errors/domain-error.js';
-import { httpCredentials, httpSettings, type PeerPolicy } from './http/http.settings.js';
+import { httpCredentials, httpSettings } from './http/http.settings.js';
 import type { ProcessorKind } from './port.js';
 import { simulatorOutcomeNames } from './simulator/simulator-outcome.js';
 import { stripeCredentials, stripeSettings } from './stripe/stripe.settings.js';
@@ -24,28 +24,28 @@ const settingsByKind: Record<ProcessorKind, (place: ProcessorPlace) => z.ZodType
     settle_after_ms: z.int().min(0).max(86_400_000),
   }).partial(),
   stripe: stripeSettings,
-  http: () => z.strictObject({ total_timeout_ms: milliseconds(60_000), connect_timeout_ms: milliseconds(5_000) }).partial(),
+  http: httpSettings,
 };
 
 /** Kinds that are not listed take any credentials, or none. */
 const credentialsByKind: Partial<Record<ProcessorKind, (place: ProcessorPlace) => z.ZodType>> = {
   stripe: stripeCredentials,
+  http: () => httpCredentials,
 };
 
-/** Kinds that cannot work without credentials, and what these are. */
-const credentialsByKind: Partial<Record<ProcessorKind, z.ZodType>> = {
-  http: httpCredentials,
-};
-
-/** What is wrong with the settings of a connection, by field; empty if nothing is. */
-export function settingsProblems(kind: ProcessorKind, settings: Record<string, unknown>, policy: PeerPolicy): FieldProblem[] {
-  return problemsOf(settingsByKind[kind](policy), settings, { field: 'settings', unknown: 'Unknown setting' });
+/** What a connection is to have; what is undefined stays as it is, null is nothing at all. */
+export interface WantedConnection {
+  settings?: Record<string, unknown> | null;
+  credentials?: Record<string, string> | null;
 }
 
-/** What is wrong with its credentials, by field. Never tells a value. */
-export function credentialsProblems(kind: ProcessorKind, credentials: Record<string, string>): FieldProblem[] {
-  const schema = credentialsByKind[kind];
-  return schema ? problemsOf(schema, credentials, { field: 'credentials', unknown: 'Unknown credential' }) : [];
+/** What is wrong with it, by field; empty if nothing is. Never tells a credential. */
+export function connectionProblems(kind: ProcessorKind, { settings, credentials }: WantedConnection, place: ProcessorPlace): FieldProblem[] {
+  const secret = credentialsByKind[kind]?.(place);
+  return [
+    ...(settings === undefined ? [] : problemsOf(settingsByKind[kind](place), settings ?? {}, { field: 'settings', unknown: 'Unknown setting' })),
+    ...(credentials === undefined || !secret ? [] : problemsOf(secret, credentials ?? {}, { field: 'credentials', unknown: 'Unknown credential' })),
+  ];
 }
 
 function problemsOf(schema: z.ZodType, value: object, { field, unknown }: { field: string; unknown: string }): FieldProblem[] {

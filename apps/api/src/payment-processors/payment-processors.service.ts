@@ -6,7 +6,7 @@ import { findProcessor } from '../../../../libs/db/processor.queries.js';
 import { createProcessor, deleteProcessor, updateProcessor, type ProcessorPatch } from '../../../../libs/db/processor.writes.js';
 import { paymentProcessors } from '../../../../libs/db/schema/index.js';
 import { notFound } from '../../../../libs/errors/domain-error.js';
-import { requireCredentials, requireConnection, requireKind, sealCredentials } from '../../../../libs/payments/connections.js';
+import { requireConnection, requireKind, sealCredentials } from '../../../../libs/payments/connections.js';
 import { paymentProcessorView } from '../../../../libs/views/payment-processor.view.js';
 import type { Caller } from '../kernel/callers.js';
 import { pathId } from '../kernel/ids.js';
@@ -24,8 +24,7 @@ export class PaymentProcessorsService {
 
   async create(caller: Caller, body: CreatePaymentProcessorBody) {
     requireKind(this.payments.deps.processors, body.kind);
-    requireSettings(this.payments.deps.processors, body.kind, body.settings);
-    requireCredentials(this.payments.deps.processors, body.kind, body.credentials ?? null);
+    requireConnection(this.payments.deps.processors, body.kind, { settings: body.settings ?? null, credentials: body.credentials ?? null });
     const { db, secrets } = this.infrastructure;
     const id = caller.objectId();
     return transact(db, caller.change(), (tx) =>
@@ -46,8 +45,7 @@ export class PaymentProcessorsService {
 
   async update(caller: Caller, publicId: string, body: UpdatePaymentProcessorBody) {
     const row = await this.find(caller, publicId);
-    requireSettings(this.payments.deps.processors, row.kind, body.settings);
-    if (body.credentials !== undefined) requireCredentials(this.payments.deps.processors, row.kind, body.credentials);
+    requireConnection(this.payments.deps.processors, row.kind, { settings: body.settings, credentials: body.credentials });
     const { db, secrets } = this.infrastructure;
     const patch: ProcessorPatch = {
       ...(body.name === undefined ? {} : { name: body.name }),
