@@ -31,6 +31,7 @@ export function createProcessorRegistry(environment: Environment, settings: Proc
     adapters.set('simulator', createSimulatorAdapter({ baseUrl: settings.simulatorUrl, secret: settings.simulatorSecret ?? null }));
   }
   const place = { environment, allowLoopback: environment === 'staging' && settings.local === true };
+  adapters.set('http', createHttpAdapter(place));
   return {
     supports: (kind) => adapters.has(kind),
     processorFor(kind) {
