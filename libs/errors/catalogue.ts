@@ -28,6 +28,7 @@ const general = {
   version_conflict: entry(409, true, 'Version conflict', 'The object changed meanwhile; read it again and retry.'),
   idempotency_key_in_use: entry(409, true, 'Idempotency key in use', 'A request with this key is still running; retry after the given time.'),
   payment_in_flight: entry(409, true, 'Payment in flight', 'An attempt of this payment has no outcome yet; wait for it.'),
+  charging_stopped: entry(409, true, 'Charging is stopped', 'New charges are stopped by an operator; nothing was charged. Confirm the payment again when the stop is lifted.'),
   possible_duplicate: entry(409, false, 'Possible duplicate', 'An equal request was made within the last minute; send an idempotency key to say that you mean it.'),
   last_admin: entry(409, false, 'Last administrator', 'The last ADMIN token of an account cannot be removed.'),
   payload_too_large: entry(413, false, 'Body too large', 'Bodies are limited to 1 MiB.'),

@@ -1,5 +1,6 @@
 import { raiseAttention, settleAttention } from '../db/attention.writes.js';
 import { transact } from '../db/change.js';
+import { holdStops } from '../db/charge-stop.writes.js';
 import type { Tx } from '../db/client.js';
 import { appendEvents, previousValues, type EventDraft } from '../db/event.writes.js';
 import { mayCollect } from '../db/invoice.queries.js';
@@ -34,6 +35,9 @@ export class LeaseLost extends Error {}
 
 /** The subscription behind the payment was cancelled or paused meanwhile: no attempt begins, and nothing was written. */
 export class CollectionStopped extends Error {}
+
+/** A stop began or was lifted since the payment was routed: it is routed again, and nothing was written. */
+export class ChargingStopped extends Error {}
 
 export interface CommitOptions {
   /** Limit of the call that follows, for a move that begins an attempt. */
@@ -90,7 +94,8 @@ interface Writing {
 
 async function writeRows(tx: Tx, { held, after, move, at, callLimitMs }: Writing): Promise<void> {
   if (move.newCharge && !(await mayBegin(tx, after))) throw new CollectionStopped();
-  if (move.newCharge) await insertCharge(tx, after.charges.at(-1)!, callLimitMs);
+  if (move.newCharge && !(await insertCharge(tx, after.charges.at(-1)!, { callLimitMs, target: after.intent }))) throw new ChargingStopped();
+  if (move.waitsFor && !(await holdStops(tx, move.waitsFor))) throw new ChargingStopped();
   if (move.charge) {
     const row = after.charges.find((charge) => charge.id === move.charge!.id)!;
     await updateCharge(tx, row.id, { ...move.charge.set, version: row.version, updatedAt: at });

@@ -46,6 +46,7 @@ const challengeWindowMs = 24 * 3_600_000;
 export function stateOf(held: Pick<HeldPayment, 'intent' | 'charges' | 'operations'>): PaymentState {
   return {
     status: held.intent.status,
+    stopped: held.intent.stoppedAt !== null,
     windowEndsAt: windowEnd(held),
     charges: held.charges.map((charge) => ({
       id: charge.id,
@@ -88,6 +89,7 @@ export function resultOf(intent: PaymentIntentRow, charge: ChargeRow | undefined
   return {
     ...rest,
     status: intent.status,
+    ...(intent.stoppedAt ? { stopped: true as const } : {}),
     outcomeClass: (charge?.outcomeClass as OutcomeClass | null) ?? undefined,
     declineCode: intent.declineCode as DeclineCode | 'no_processor_available' | null,
     chargeId: intent.lastChargeId,

@@ -18,6 +18,8 @@ export interface Move {
   attention?: { type: string; reason: string; actions: string[] };
   /** Set when the payment no longer needs a person. */
   solved?: string;
+  /** Stops that the payment begins to wait for; they must stand while it is written. */
+  waitsFor?: string[];
   events: { intent?: string; charge?: string; refund?: string };
   /** What the payment's invoice must learn. */
   invoice?: 'paid' | 'failed';

@@ -30,6 +30,12 @@ export const operations: Record<string, OperationWords> = {
   Attention_get: words('Retrieve an attention item'),
   Attention_resolve: words('Resolve an attention item', 'Does what the item names, for example reopens a payment link that paused itself.', ['conflict']),
 
+  ChargeStops_start: words('Stop new charges', 'Of the whole account, of one connection or of one price. When the answer comes no attempt begins there any more. A payment whose customer is present is refused with 409 `charging_stopped`; others wait, `processing`, and go on when the stop is lifted. A stopped connection is left out by the routes, so that others can take its payments. Lookups, callbacks, captures, voids and refunds go on.', ['conflict']),
+  ChargeStops_browse: words('List stops', byCursor),
+  ChargeStops_list: words('Search stops', byNumber),
+  ChargeStops_get: words('Retrieve a stop'),
+  ChargeStops_lift: words('Lift a stop', 'Payments that waited begin again, at most `restart_per_second` of them; new payments begin at once. `drained_at` says when nothing waited any more.', ['conflict']),
+
   Charges_page: words('List charges', byCursor),
   Charges_list: words('Search charges', byNumber),
   Charges_get: words('Retrieve a charge', 'A charge is one attempt of a payment at one processor.'),
