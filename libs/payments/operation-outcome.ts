@@ -94,7 +94,7 @@ function voided(held: HeldPayment, { operation, charge, outcome }: Performed, en
     case 'release':
       return { ...base, intent: { status: 'processing', redirectUrl: null }, events: { ...base.events, intent: 'payment_intent.processing' } };
     case 'partial':
-      if (hasNext(held, charge, 'partial_approval', environment)) return base;
+      if (hasNext(held, charge, { outcomeClass: 'partial_approval' }, environment)) return base;
       return refusedAfterVoid(held, base, 'partial_approval');
     default:
       return base;

@@ -22,6 +22,8 @@ const settingsByKind: Record<ProcessorKind, (place: ProcessorPlace) => z.ZodType
     connect_timeout_ms: milliseconds(5_000),
     idempotency: z.boolean(),
     settle_after_ms: z.int().min(0).max(86_400_000),
+    /** Test cards are shared, so by default refusals are counted per payment method only. */
+    count_by_fingerprint: z.boolean(),
   }).partial(),
   stripe: stripeSettings,
   http: httpSettings,
