@@ -103,6 +103,10 @@ export const operations: Record<string, OperationWords> = {
   PaymentMethods_importMapping: words('Import a processor\'s own token', 'For a method that another processor already knows.', ['conflict']),
 
   PaymentProcessors_create: words('Create a connection to a processor', 'Credentials are stored encrypted and never returned.'),
+  PaymentProcessors_rotate: words('Rotate a connection\'s credentials', 'Replaces all of them at once. Callbacks signed with a replaced secret are accepted until the overlap ends.', ['version_conflict']),
+  PaymentProcessors_disable: words('Disable a connection', 'No new charge goes there; captures, refunds, lookups and callbacks of its charges go on.'),
+  PaymentProcessors_enable: words('Enable a connection'),
+  PaymentProcessors_check: words('Check a connection', 'Asks the processor, read only, whether it can be reached and accepts the credentials. A failing processor is `ok: false` with the reason, not an error.'),
   PaymentProcessors_page: words('List connections', byCursor),
   PaymentProcessors_list: words('Search connections', byNumber),
   PaymentProcessors_get: words('Retrieve a connection'),
