@@ -2,19 +2,22 @@ import { and, asc, eq, isNull, sql, type SQL } from 'drizzle-orm';
 import type { Execution } from '../domain/payment/payment-status.js';
 import { noDeclines, type DeclineCount } from '../domain/payment/scheme-limit.js';
 import { standingStops, type StandingStop } from './charge-stop.queries.js';
-import type { Db } from './client.js';
+import type { Db, Tx } from './client.js';
 import type { MethodUse } from './payment.queries.js';
 import {
   accounts,
   attemptEvidence,
   chargeOperations,
   charges,
+  disputes,
   paymentProcessors,
   paymentRouteVersions,
+  processorCallbacks,
   refunds,
   type AttemptEvidenceRow,
   type ChargeOperationRow,
   type ChargeRow,
+  type DisputeRow,
   type PaymentIntentRow,
   type PaymentProcessorRow,
   type RefundRow,
@@ -32,10 +35,21 @@ export interface PaymentHistory {
   refunds: RefundRow[];
   /** Not applied yet. */
   evidence: AttemptEvidenceRow[];
+  /** Not applied yet, oldest first. */
+  callbacks: WaitingCallback[];
+  /** Read only where a callback waits. */
+  disputes: DisputeRow[];
 }
 
-export async function paymentHistory(db: Db, intentId: string): Promise<PaymentHistory> {
-  const [chargeRows, operations, refundRows, evidence] = await Promise.all([
+export interface WaitingCallback {
+  id: string;
+  chargeId: string;
+  /** `ToldPayment`. */
+  payment: Record<string, unknown>;
+}
+
+export async function paymentHistory(db: Db | Tx, intentId: string): Promise<PaymentHistory> {
+  const [chargeRows, operations, refundRows, evidence, callbacks] = await Promise.all([
     db.select().from(charges).where(eq(charges.paymentIntentId, intentId)).orderBy(asc(charges.attemptNumber)),
     db.select().from(chargeOperations).where(eq(chargeOperations.paymentIntentId, intentId)).orderBy(asc(chargeOperations.id)),
     db.select().from(refunds).where(eq(refunds.paymentIntentId, intentId)).orderBy(asc(refunds.id)),
@@ -44,8 +58,19 @@ export async function paymentHistory(db: Db, intentId: string): Promise<PaymentH
       .from(attemptEvidence)
       .where(and(eq(attemptEvidence.paymentIntentId, intentId), isNull(attemptEvidence.appliedAt)))
       .orderBy(asc(attemptEvidence.id)),
+    waitingCallbacks(db, intentId),
   ]);
-  return { charges: chargeRows, operations, refunds: refundRows, evidence };
+  const disputeRows = callbacks.length > 0 ? await db.select().from(disputes).where(eq(disputes.paymentIntentId, intentId)).orderBy(asc(disputes.id)) : [];
+  return { charges: chargeRows, operations, refunds: refundRows, evidence, callbacks, disputes: disputeRows };
+}
+
+async function waitingCallbacks(db: Db | Tx, intentId: string): Promise<WaitingCallback[]> {
+  const rows = await db
+    .select({ id: processorCallbacks.id, chargeId: processorCallbacks.chargeId, payment: processorCallbacks.payment })
+    .from(processorCallbacks)
+    .where(and(eq(processorCallbacks.paymentIntentId, intentId), isNull(processorCallbacks.appliedAt)))
+    .orderBy(asc(processorCallbacks.id));
+  return rows.flatMap(({ id, chargeId, payment }) => (chargeId && payment ? [{ id, chargeId, payment }] : []));
 }
 
 export interface RoutingContext {

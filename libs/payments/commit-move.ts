@@ -2,9 +2,11 @@ import { raiseAttention, settleAttention } from '../db/attention.writes.js';
 import { transact } from '../db/change.js';
 import { holdStops } from '../db/charge-stop.writes.js';
 import type { Tx } from '../db/client.js';
-import { appendEvents, previousValues, type EventDraft } from '../db/event.writes.js';
+import { insertDispute, updateDispute } from '../db/dispute.writes.js';
+import { appendEvents } from '../db/event.writes.js';
 import { mayCollect } from '../db/invoice.queries.js';
 import { raiseUnowed, settleInvoice } from '../db/invoice.writes.js';
+import { markCallbackApplied } from '../db/processor-callback.writes.js';
 import {
   insertCharge,
   insertEvidence,
@@ -18,14 +20,14 @@ import {
   writeHeldIntent,
   type WrittenIntent,
 } from '../db/payment.writes.js';
-import type { AttemptEvidenceRow, ChargeRow, InvoiceRow } from '../db/schema/index.js';
+import type { InvoiceRow } from '../db/schema/index.js';
 import type { Change } from '../domain/change/change.js';
 import type { Environment } from '../domain/environment.js';
-import { chargeView } from '../views/charge.view.js';
-import { paymentIntentView } from '../views/payment-intent.view.js';
-import { refundView } from '../views/refund.view.js';
 import { derivedId, siblingId } from '../db/mint.js';
-import { partsOf, stepOf, type HeldPayment } from './held-payment.js';
+import { appliedMove } from './applied-move.js';
+import { nextCallback } from './callback-move.js';
+import { stepOf, type HeldPayment } from './held-payment.js';
+import { eventsOf } from './move-events.js';
 import type { Move } from './move.js';
 import type { PaymentDeps } from './payment.deps.js';
 import { refundCharge } from './refund-charge.js';
@@ -52,9 +54,9 @@ export interface CommitOptions {
  */
 export async function commitMove(deps: PaymentDeps, held: HeldPayment, move: Move, options: CommitOptions = {}): Promise<HeldPayment> {
   const at = new Date(held.clock());
-  const after = applyMove(held, move, at, options.processorKind);
+  const after = appliedMove(held, move, at, options.processorKind);
   const step = stepOf(after);
-  const resting = !move.newCharge && (step.kind === 'wait' || step.kind === 'done') && after.evidence.length === 0;
+  const resting = !move.newCharge && (step.kind === 'wait' || step.kind === 'done') && after.evidence.length === 0 && !nextCallback(after, deps.environment);
   const change = changeOf(deps.environment, held);
   const { released, fields } = await transact(deps.db, change, async (tx) => {
     const written = await writeHeldIntent(
@@ -110,11 +112,22 @@ async function writeRows(tx: Tx, { held, after, move, at, callLimitMs }: Writing
     const row = after.operations.find((operation) => operation.id === move.operation!.id)!;
     await updateOperation(tx, row.id, { ...move.operation.set, version: row.version, updatedAt: at });
   }
+  if (move.newDispute) await insertDispute(tx, move.newDispute);
+  if (move.dispute) {
+    const row = after.disputes.find((dispute) => dispute.id === move.dispute!.id)!;
+    await updateDispute(tx, row.id, { ...move.dispute.set, version: row.version, updatedAt: at });
+  }
   if (move.networkTransaction) await keepNetworkTransaction(tx, move.networkTransaction);
   if (move.appliedEvidence?.length) await markEvidenceApplied(tx, move.appliedEvidence, at);
+  if (move.appliedCallback) await markCallbackApplied(tx, move.appliedCallback, at);
+  await writeAttention(tx, held, { move, at });
+}
+
+async function writeAttention(tx: Tx, held: HeldPayment, { move, at }: Pick<Writing, 'move' | 'at'>): Promise<void> {
   const line = { accountId: held.intent.accountId, kind: 'pi', objectId: held.intent.id };
   if (move.attention) await raiseAttention(tx, { ...line, ...move.attention }, at);
   if (move.solved) await settleAttention(tx, { type: 'payment_exception', objectId: line.objectId, resolution: move.solved }, at);
+  for (const closed of move.closes ?? []) await settleAttention(tx, { objectId: line.objectId, ...closed }, at);
 }
 
 async function mayBegin(tx: Tx, { intent: { invoiceId, subscriptionId } }: HeldPayment): Promise<boolean> {
@@ -143,70 +156,10 @@ async function returnUnowed(tx: Tx, change: Change, { after, unowed, at }: { aft
   await refundCharge(tx, change, { ...wish, reason: 'duplicate', description: `The invoice is ${unowed.status}` });
 }
 
-/** The payment after a move, in memory. */
-function applyMove(held: HeldPayment, move: Move, at: Date, newKind?: string): HeldPayment {
-  const patched = <R extends { id: string; version: number; updatedAt: Date }>(rows: readonly R[], patch?: { id: string; set: Partial<R> }, added?: R) => {
-    const changed = patch ? rows.map((row) => (row.id === patch.id ? { ...row, ...patch.set, version: row.version + 1, updatedAt: at } : row)) : [...rows];
-    return added ? [...changed, added] : changed;
-  };
-  const { newCharge } = move;
-  const applied = new Set(move.appliedEvidence ?? []);
-  return {
-    ...held,
-    intent: {
-      ...held.intent,
-      ...move.intent,
-      ...(newCharge ? { attempts: newCharge.attemptNumber, lastChargeId: newCharge.id } : {}),
-      version: held.intent.version + 1,
-      updatedAt: at,
-    },
-    charges: patched(held.charges, move.charge, newCharge),
-    operations: patched(held.operations, move.operation, move.newOperation),
-    refunds: patched(held.refunds, move.refund, move.newRefund),
-    evidence: held.evidence.filter((each: AttemptEvidenceRow) => !applied.has(each.id)),
-    kinds: newCharge && newKind ? new Map(held.kinds).set(newCharge.processorId, newKind) : held.kinds,
-  };
-}
-
 function changeOf(environment: Environment, held: HeldPayment): Change {
   const { actor, requestId, idempotencyKey, clockTime } = held.origin;
   const commandId = derivedId('payment', held.intent.id, held.intent.version);
   return { accountId: held.intent.accountId, environment, actor, requestId, idempotencyKey, clockTime, commandId };
-}
-
-function eventsOf(before: HeldPayment, after: HeldPayment, { move, environment }: { move: Move; environment: Environment }): EventDraft[] {
-  const drafts: EventDraft[] = [];
-  const common = { customerId: after.intent.customerId, step: move.step };
-  if (move.events.charge) {
-    const id = move.newCharge?.id ?? move.charge!.id;
-    const view = (rows: readonly ChargeRow[], kinds: HeldPayment['kinds']) => {
-      const row = rows.find((charge) => charge.id === id);
-      return row ? chargeView(row, kinds.get(row.processorId) ?? null, environment) : null;
-    };
-    drafts.push(draft(move.events.charge, 'ch', { id, old: view(before.charges, before.kinds), now: view(after.charges, after.kinds)! }, common));
-  }
-  if (move.events.refund) {
-    const id = move.newRefund?.id ?? move.refund!.id;
-    const old = before.refunds.find((refund) => refund.id === id);
-    const now = after.refunds.find((refund) => refund.id === id)!;
-    drafts.push(draft(move.events.refund, 're', { id, old: old ? refundView(old, environment) : null, now: refundView(now, environment) }, common));
-  }
-  if (move.events.intent) {
-    const old = paymentIntentView(before.intent, partsOf(before), environment);
-    const now = paymentIntentView(after.intent, partsOf(after), environment);
-    drafts.push(draft(move.events.intent, 'pi', { id: after.intent.id, old, now }, common));
-  }
-  return drafts;
-}
-
-interface Shown {
-  id: string;
-  old: object | null;
-  now: object;
-}
-
-function draft(type: string, kind: EventDraft['kind'], shown: Shown, common: Pick<EventDraft, 'customerId' | 'step'>): EventDraft {
-  return { type, kind, objectId: shown.id, data: shown.now, previous: shown.old ? previousValues(shown.old, shown.now) : null, ...common };
 }
 
 /** Keeps an outcome whose finder has lost the lease; the next holder applies it. */

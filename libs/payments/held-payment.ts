@@ -2,6 +2,7 @@ import type {
   AttemptEvidenceRow,
   ChargeOperationRow,
   ChargeRow,
+  DisputeRow,
   PaymentIntentRow,
   RefundRow,
 } from '../db/schema/index.js';
@@ -10,6 +11,7 @@ import type { DeclineCode } from '../errors/catalogue.js';
 import type { OutcomeClass } from '../domain/payment/outcome.js';
 import { captureWindowMs } from '../domain/payment/payment.schedule.js';
 import { nextStep, type PaymentState, type PaymentStep } from '../domain/payment/payment.steps.js';
+import type { ToldPayment } from '../processors/port.js';
 import type { PaymentIntentParts } from '../views/payment-intent.view.js';
 import type { Lease } from './lease-keeper.js';
 
@@ -19,6 +21,12 @@ export interface PaymentOrigin {
   requestId: string | null;
   idempotencyKey: string | null;
   clockTime: string | null;
+}
+
+export interface HeldCallback {
+  id: string;
+  chargeId: string;
+  payment: ToldPayment;
 }
 
 /** A payment whose lease is ours, with all its rows as last read or written. Replaced, never changed, by each step. */
@@ -35,6 +43,10 @@ export interface HeldPayment {
   readonly operations: readonly ChargeOperationRow[];
   readonly refunds: readonly RefundRow[];
   readonly evidence: readonly AttemptEvidenceRow[];
+  /** What processors told and is not applied yet, oldest first. */
+  readonly callbacks: readonly HeldCallback[];
+  /** Read only where a callback waits. */
+  readonly disputes: readonly DisputeRow[];
   /** Kind of each connection that a charge went to. */
   readonly kinds: ReadonlyMap<string, string>;
   /** The last write also gave the lease back. */

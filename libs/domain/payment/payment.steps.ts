@@ -42,7 +42,8 @@ export type PaymentStep =
 export function nextStep(state: PaymentState, now: number): PaymentStep {
   const operation = state.operations.find((each) => each.status === 'pending');
   if (operation) {
-    if (!operation.sent || (operation.nextLookupAt !== null && operation.nextLookupAt <= now)) {
+    // Sent and nothing planned: its sender died before the answer.
+    if (!operation.sent || operation.nextLookupAt === null || operation.nextLookupAt <= now) {
       return { kind: 'run_operation', operationId: operation.id };
     }
     return { kind: 'wait', until: operation.nextLookupAt };
