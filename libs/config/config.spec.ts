@@ -43,6 +43,12 @@ describe('loadConfig', () => {
     expect(loadConfig(environment({ PUBLIC_URL: 'https://pay.example.test/' })).publicUrl).toBe('https://pay.example.test');
   });
 
+  it('looks unknown outcomes up by the published schedule, which a fault run in staging compresses', () => {
+    const published = [5, 30, 120, 600, 3_600, 21_600, 86_400].map((seconds) => seconds * 1_000);
+    expect(loadConfig(environment()).lookupOffsets).toEqual(published);
+    expect(loadConfig(environment({ SIGNALBOX_ENV: 'staging', PAYMENT_LOOKUP_SCHEDULE: '0.5, 2' })).lookupOffsets).toEqual([500, 2_000]);
+  });
+
   it('names every missing variable at once', () => {
     expect(problemsOf({ SIGNALBOX_ENV: undefined, DATABASE_URL: '' })).toEqual([
       expect.stringMatching(/^SIGNALBOX_ENV is missing/),
@@ -68,6 +74,9 @@ describe('loadConfig', () => {
     ['SIGNALBOX_QUEUES', ','],
     ['LOG_LEVEL', 'loud'],
     ['PAYMENT_SLOTS', '1.5'],
+    ['PAYMENT_LOOKUP_SCHEDULE', '5,5'],
+    ['PAYMENT_LOOKUP_SCHEDULE', '0,5'],
+    ['PAYMENT_LOOKUP_SCHEDULE', 'soon'],
   ])('refuses %s=%s and names it', (name, value) => {
     expect(problemsOf({ [name]: value })).toEqual([expect.stringMatching(new RegExp(`^${name} `))]);
   });
@@ -88,6 +97,8 @@ describe('loadConfig', () => {
 describe('production', () => {
   it.each([
     ['SIMULATOR_URL', 'http://127.0.0.1:4102'],
+    ['SIMULATOR_SECRET', key()],
+    ['PAYMENT_LOOKUP_SCHEDULE', '1,2,3'],
     ['SIGNALBOX_SECRET_KEYS', `k1:${developmentSecretKey}`],
     ['SIGNALBOX_SECRET_KEYS', `k1:${key()},k0:${Buffer.alloc(32).toString('base64')}`],
     ['SIGNALBOX_TOKEN_KEY', developmentTokenKey],

@@ -1,5 +1,5 @@
 import { isDevelopmentKey, isDevelopmentPassword } from './development-secrets.js';
-import { variables, type Values, type Variable } from './variables.js';
+import { defaultLookupSchedule, variables, type Values, type Variable } from './variables.js';
 
 /** What a process runs with. Built once by `loadConfig`; nothing else reads `process.env`. */
 export interface Config extends Omit<Values, 'publicUrlText'> {
@@ -9,6 +9,8 @@ export interface Config extends Omit<Values, 'publicUrlText'> {
   temporalNamespace: string;
   /** Base URL without a trailing slash. */
   publicUrl: string;
+  /** Where processes of the same machine reach this environment's API: without a trailing slash. */
+  localUrl: string;
 }
 
 /** Says which variables are wrong and why; never shows a secret's value. */
@@ -41,11 +43,14 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   return derive(values);
 }
 
+const anyAddress = new Set(['0.0.0.0', '::', 'localhost']);
+
 function derive({ publicUrlText, ...values }: Values): Config {
   return {
     ...values,
     databaseUrl: databaseUrlOf(values.databaseBaseUrl, values.environment),
     temporalNamespace: `${values.temporalNamespaceBase}-${values.environment}`,
+    localUrl: `http://${anyAddress.has(values.apiHost) ? '127.0.0.1' : values.apiHost}:${values.apiPort}`,
     publicUrl: (publicUrlText ?? `http://${values.apiHost}:${values.apiPort}`).replace(/\/+$/, ''),
   };
 }
@@ -61,6 +66,7 @@ export function databaseUrlOf(base: string, environment: Values['environment']):
 function refusedInProduction(values: Values): string[] {
   const refused: string[] = [];
   if (values.simulatorUrl !== null) refused.push(`${variables.simulatorUrl.name} is set: production never talks to the simulator`);
+  if (values.simulatorSecret !== null) refused.push(`${variables.simulatorSecret.name} is set: production never talks to the simulator`);
   if (values.secretKeys.some(({ key }) => isDevelopmentKey(key.toString('base64')))) {
     refused.push(`${variables.secretKeys.name} holds a development key: draw one with \`openssl rand -base64 32\``);
   }
@@ -70,6 +76,8 @@ function refusedInProduction(values: Values): string[] {
   if (isDevelopmentPassword(decodeURIComponent(new URL(values.databaseBaseUrl).password))) {
     refused.push(`${variables.databaseBaseUrl.name} carries a development password`);
   }
+  const schedule = values.lookupOffsets.map((offset) => offset / 1_000).join();
+  if (schedule !== defaultLookupSchedule) refused.push(`${variables.lookupOffsets.name} is ${schedule}: only fault runs of staging compress it`);
   return refused;
 }
 

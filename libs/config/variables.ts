@@ -32,12 +32,17 @@ const networks = list.pipe(z.array(z.union([z.cidrv4(), z.cidrv6()], 'is not a l
 const retrySchedule = list
   .transform((parts) => parts.map(Number))
   .refine((seconds) => seconds[0] === 0 && seconds.every((value) => Number.isFinite(value) && value >= 0), { error: 'is not a list of seconds that starts with 0' });
+const lookupOffsets = list
+  .transform((parts) => parts.map((part) => Number(part) * 1_000))
+  .refine((offsets) => offsets.length > 0 && offsets.every((value, index) => value > (offsets[index - 1] ?? 0)), { error: 'is not a rising list of seconds' });
 const optionalUrl = z.union([z.literal('').transform(() => null), z.url({ protocol: /^https?$/, error: 'is not an http(s) URL' })]);
 
 const base64Key = (bytes: number) =>
   z.string().refine((value) => /^[A-Za-z0-9+/]+={0,2}$/.test(value) && Buffer.from(value, 'base64').length >= bytes, {
     error: `is not base64 of at least ${bytes} bytes`,
   });
+
+const optionalKey = z.union([z.literal('').transform(() => null), base64Key(32).transform((value) => Buffer.from(value, 'base64'))]);
 
 export interface SecretKey {
   id: string;
@@ -58,6 +63,8 @@ const secretKeys = z.string().transform((value, context): SecretKey[] => {
 export const queueNames = ['payments', 'subscriptions', 'webhooks', 'webhooks-slow'] as const;
 export type QueueName = (typeof queueNames)[number];
 const queues = list.pipe(z.array(z.enum(queueNames, `names a queue other than ${queueNames.join(', ')}`)).nonempty('names no queue'));
+
+export const defaultLookupSchedule = '5,30,120,600,3600,21600,86400';
 
 export interface Limit {
   count: number;
@@ -105,6 +112,11 @@ export const variables = {
   simulatorUrl: withDefault('SIMULATOR_URL', optionalUrl, '', {
     type: 'URL',
     meaning: 'Where the simulated provider answers. Staging only: production refuses to start with it.',
+  }),
+  simulatorSecret: withDefault('SIMULATOR_SECRET', optionalKey, '', {
+    type: 'base64',
+    meaning: 'Key of at least 32 bytes that the simulated provider signs its callbacks with; empty: they are refused. Staging only.',
+    secret: true,
   }),
   secretKeys: required('SIGNALBOX_SECRET_KEYS', secretKeys, {
     type: 'id:base64[,…]',
@@ -172,6 +184,10 @@ export const variables = {
   subscriptionJitterSeconds: withDefault('SUBSCRIPTION_JITTER_SECONDS', whole(0), '60', {
     type: 'seconds',
     meaning: 'Renewals are charged up to this long after their period began, spread by subscription; 0: at once.',
+  }),
+  lookupOffsets: withDefault('PAYMENT_LOOKUP_SCHEDULE', lookupOffsets, defaultLookupSchedule, {
+    type: 'list of seconds',
+    meaning: 'When an attempt whose outcome is unknown is looked up, counted from when it became unknown. Fault runs compress it; production takes no other than the default.',
   }),
   webhookRetrySchedule: withDefault('WEBHOOK_RETRY_SCHEDULE', retrySchedule, '0,5,300,1800,7200,18000,36000,36000,50400,72000,86400', {
     type: 'list of seconds',

@@ -1,3 +1,4 @@
+import type { SQL } from 'drizzle-orm';
 import pg from 'pg';
 import type { Db } from './client.js';
 
@@ -28,6 +29,12 @@ export async function sendBatch(db: Db, statements: readonly Statement[]): Promi
   } finally {
     client.release(broken);
   }
+}
+
+/** A condition or statement written with the query builder. */
+export function statementOf(db: Db, query: SQL): Statement {
+  const { sql: text, params: values } = (db as unknown as { dialect: { sqlToQuery(query: SQL): { sql: string; params: unknown[] } } }).dialect.sqlToQuery(query);
+  return { text, values };
 }
 
 function poolOf(db: Db): pg.Pool {

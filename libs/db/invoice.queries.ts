@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, inArray, isNotNull, sql } from 'drizzle-orm';
 import { isOwed } from '../domain/invoice/invoice.machine.js';
 import type { OutcomeClass } from '../domain/payment/outcome.js';
+import { isBarred, type RouteDecision } from '../domain/route/route.decision.js';
 import type { InvoiceFacts, PaymentStanding } from '../domain/subscription/plan.js';
 import type { Environment } from '../domain/environment.js';
 import { invoiceView, type InvoiceView } from '../views/invoice.view.js';
@@ -55,13 +56,13 @@ const operating = sql<boolean>`exists (select 1 from charge_operations o where o
 /** Finalised invoices of a subscription, oldest first, with how their payments stand. */
 export async function readInvoiceFacts(db: Db | Tx, subscriptionId: string): Promise<InvoiceFacts[]> {
   const rows = await db
-    .select({ invoice: invoices, intentStatus: paymentIntents.status, outcomeClass: charges.outcomeClass, operating })
+    .select({ ...attemptFacts, invoice: invoices, operating })
     .from(invoices)
     .leftJoin(paymentIntents, eq(paymentIntents.id, invoices.paymentIntentId))
     .leftJoin(charges, eq(charges.id, paymentIntents.lastChargeId))
     .where(and(eq(invoices.subscriptionId, subscriptionId), isNotNull(invoices.finalizedAt), worthReading(subscriptionId)))
     .orderBy(asc(invoices.periodStart), asc(invoices.id));
-  return rows.map(({ invoice, intentStatus, outcomeClass, operating: busy }) => ({
+  return rows.map(({ invoice, operating: busy, ...attempt }) => ({
     id: invoice.id,
     status: invoice.status,
     periodStart: invoice.periodStart,
@@ -72,9 +73,30 @@ export async function readInvoiceFacts(db: Db | Tx, subscriptionId: string): Pro
     paidAtom: invoice.paidAtom,
     refundedAtom: invoice.refundedAtom,
     paidOutOfBand: invoice.paidOutOfBand,
-    payment: intentStatus === 'requires_action' && busy ? 'unresolved' : standingOf(intentStatus),
-    failure: outcomeClass as OutcomeClass | null,
+    payment: attempt.status === 'requires_action' && busy ? 'unresolved' : standingOf(attempt.status),
+    failure: failureOf(attempt),
   }));
+}
+
+const attemptFacts = {
+  status: paymentIntents.status,
+  declineCode: paymentIntents.declineCode,
+  decision: paymentIntents.decision,
+  outcomeClass: charges.outcomeClass,
+  retryAdvice: charges.retryAdvice,
+};
+
+interface AttemptFacts {
+  declineCode: string | null;
+  decision: Record<string, unknown> | null;
+  outcomeClass: string | null;
+  retryAdvice: string | null;
+}
+
+/** How the last attempt ended. A card that its scheme forbids for good is hard declined, also where no attempt could begin. */
+function failureOf({ declineCode, decision, outcomeClass, retryAdvice }: AttemptFacts): OutcomeClass | null {
+  const barred = declineCode === 'no_processor_available' && decision !== null && isBarred(decision as unknown as RouteDecision);
+  return barred || retryAdvice === 'never' ? 'hard_decline' : (outcomeClass as OutcomeClass | null);
 }
 
 /** A subscription of years has many paid invoices: only what is owed, the one being charged and the newest matter. */

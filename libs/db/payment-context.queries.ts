@@ -1,18 +1,23 @@
-import { and, asc, eq, isNull, sql } from 'drizzle-orm';
+import { and, asc, eq, isNull, sql, type SQL } from 'drizzle-orm';
 import type { Execution } from '../domain/payment/payment-status.js';
-import type { Db } from './client.js';
+import { noDeclines, type DeclineCount } from '../domain/payment/scheme-limit.js';
+import { standingStops, type StandingStop } from './charge-stop.queries.js';
+import type { Db, Tx } from './client.js';
 import type { MethodUse } from './payment.queries.js';
 import {
   accounts,
   attemptEvidence,
   chargeOperations,
   charges,
+  disputes,
   paymentProcessors,
   paymentRouteVersions,
+  processorCallbacks,
   refunds,
   type AttemptEvidenceRow,
   type ChargeOperationRow,
   type ChargeRow,
+  type DisputeRow,
   type PaymentIntentRow,
   type PaymentProcessorRow,
   type RefundRow,
@@ -30,10 +35,21 @@ export interface PaymentHistory {
   refunds: RefundRow[];
   /** Not applied yet. */
   evidence: AttemptEvidenceRow[];
+  /** Not applied yet, oldest first. */
+  callbacks: WaitingCallback[];
+  /** Read only where a callback waits. */
+  disputes: DisputeRow[];
 }
 
-export async function paymentHistory(db: Db, intentId: string): Promise<PaymentHistory> {
-  const [chargeRows, operations, refundRows, evidence] = await Promise.all([
+export interface WaitingCallback {
+  id: string;
+  chargeId: string;
+  /** `ToldPayment`. */
+  payment: Record<string, unknown>;
+}
+
+export async function paymentHistory(db: Db | Tx, intentId: string): Promise<PaymentHistory> {
+  const [chargeRows, operations, refundRows, evidence, callbacks] = await Promise.all([
     db.select().from(charges).where(eq(charges.paymentIntentId, intentId)).orderBy(asc(charges.attemptNumber)),
     db.select().from(chargeOperations).where(eq(chargeOperations.paymentIntentId, intentId)).orderBy(asc(chargeOperations.id)),
     db.select().from(refunds).where(eq(refunds.paymentIntentId, intentId)).orderBy(asc(refunds.id)),
@@ -42,8 +58,19 @@ export async function paymentHistory(db: Db, intentId: string): Promise<PaymentH
       .from(attemptEvidence)
       .where(and(eq(attemptEvidence.paymentIntentId, intentId), isNull(attemptEvidence.appliedAt)))
       .orderBy(asc(attemptEvidence.id)),
+    waitingCallbacks(db, intentId),
   ]);
-  return { charges: chargeRows, operations, refunds: refundRows, evidence };
+  const disputeRows = callbacks.length > 0 ? await db.select().from(disputes).where(eq(disputes.paymentIntentId, intentId)).orderBy(asc(disputes.id)) : [];
+  return { charges: chargeRows, operations, refunds: refundRows, evidence, callbacks, disputes: disputeRows };
+}
+
+async function waitingCallbacks(db: Db | Tx, intentId: string): Promise<WaitingCallback[]> {
+  const rows = await db
+    .select({ id: processorCallbacks.id, chargeId: processorCallbacks.chargeId, payment: processorCallbacks.payment })
+    .from(processorCallbacks)
+    .where(and(eq(processorCallbacks.paymentIntentId, intentId), isNull(processorCallbacks.appliedAt)))
+    .orderBy(asc(processorCallbacks.id));
+  return rows.flatMap(({ id, chargeId, payment }) => (chargeId && payment ? [{ id, chargeId, payment }] : []));
 }
 
 export interface RoutingContext {
@@ -57,28 +84,51 @@ export interface RoutingContext {
     card_iin: string | null;
     billing_country: string | null;
   } | null;
-  mappings: { processor_id: string; their_payment_method_id: string; network_transaction_id: string | null }[];
+  mappings: KnownMapping[];
   customerCountry: string | null;
   /** The route that decides; null where none is live, or several are and none is the default. */
   route: { id: string; version: number } | null;
   /** Changes with every change of a connection of the account. */
   processorsStamp: string;
-  /** Refused attempts with this method. */
-  declined24h: number;
-  declined30d: number;
+  /** Stops that stand over this payment, at any connection. */
+  stops: StandingStop[];
+  /** Of the method, over all its mappings. */
+  declines: DeclineCount;
+}
+
+export interface KnownMapping {
+  processor_id: string;
+  their_payment_method_id: string;
+  network_transaction_id: string | null;
+  fingerprint: string | null;
+  /** Of every method with this fingerprint at this connection. */
+  declines: DeclineCount;
 }
 
 interface ContextRow extends Record<string, unknown> {
   method: RoutingContext['method'];
-  mappings: RoutingContext['mappings'] | null;
+  mappings: (Omit<KnownMapping, 'declines'> & { declines: DeclineCount | null })[] | null;
   country: string | null;
   routes: { id: string; version: number }[] | null;
   stamp: string | null;
-  declined: { day: number; month: number };
+  stops: StandingStop[] | null;
+  declines: DeclineCount | null;
 }
 
-/** Everything that routing asks the database, in one round trip. */
-export async function routingContext(db: Db, intent: PaymentIntentRow): Promise<RoutingContext> {
+/** What an issuer said no to. Charges of other clocks may lie ahead, and those of other processes a little. */
+function declinesOf(card: SQL, now: Date): SQL {
+  const at = sql`${now.toISOString()}::timestamptz`;
+  return sql`(select json_build_object('day', count(*) filter (where c.created_at > ${at} - interval '24 hours'), 'month', count(*),
+        'never', exists (select 1 from charges c where ${card} and c.retry_advice = 'never'))
+      from charges c
+     where ${card} and c.status = 'failed' and c.created_at > ${at} - interval '30 days' and c.created_at < ${at} + interval '1 hour'
+       and c.outcome_class in ('soft_decline', 'insufficient_funds', 'hard_decline', 'authentication_required'))`;
+}
+
+const sameFingerprint = sql`c.processor_id = x.processor_id and c.fingerprint = x.fingerprint`;
+
+/** Everything that routing asks the database, in one round trip. `now` is the payment's own clock. */
+export async function routingContext(db: Db, intent: PaymentIntentRow, now: Date): Promise<RoutingContext> {
   const { rows } = await db.execute<ContextRow>(sql`
     select
       (select json_build_object('status', m.status, 'customer_id', m.customer_id, 'provider', m.provider, 'card_brand', m.card_brand,
@@ -86,7 +136,8 @@ export async function routingContext(db: Db, intent: PaymentIntentRow): Promise<
                 'billing_country', m.billing_address ->> 'country')
          from payment_methods m where m.id = ${intent.paymentMethodId} and m.account_id = ${intent.accountId}) as method,
       (select json_agg(json_build_object('processor_id', x.processor_id, 'their_payment_method_id', x.their_payment_method_id,
-                'network_transaction_id', x.network_transaction_id))
+                'network_transaction_id', x.network_transaction_id, 'fingerprint', x.fingerprint,
+                'declines', case when x.fingerprint is not null then ${declinesOf(sameFingerprint, now)} end))
          from payment_method_mappings x where x.payment_method_id = ${intent.paymentMethodId}) as mappings,
       (select coalesce(c.billing_address ->> 'country', c.address ->> 'country') from customers c where c.id = ${intent.customerId}) as country,
       (select json_agg(r) from (
@@ -98,18 +149,17 @@ export async function routingContext(db: Db, intent: PaymentIntentRow): Promise<
                  or r.id = coalesce(${intent.paymentRouteId}::uuid, a.default_payment_route_id))
           limit 2) r) as routes,
       (select string_agg(p.id::text || ':' || p.version, ',' order by p.id) from payment_processors p where p.account_id = ${intent.accountId}) as stamp,
-      (select json_build_object('day', count(*) filter (where c.created_at > now() - interval '24 hours'), 'month', count(*))
-         from charges c
-        where c.payment_method_id = ${intent.paymentMethodId} and c.status = 'failed' and c.created_at > now() - interval '30 days') as declined`);
+      ${standingStops(intent)} as stops,
+      ${declinesOf(sql`c.payment_method_id = ${intent.paymentMethodId}`, now)} as declines`);
   const row = rows[0]!;
   return {
     method: row.method,
-    mappings: row.mappings ?? [],
+    mappings: (row.mappings ?? []).map((mapping) => ({ ...mapping, declines: mapping.declines ?? noDeclines })),
     customerCountry: row.country,
     route: row.routes?.length === 1 ? row.routes[0]! : null,
     processorsStamp: row.stamp ?? '',
-    declined24h: row.declined.day,
-    declined30d: row.declined.month,
+    stops: row.stops ?? [],
+    declines: row.declines ?? noDeclines,
   };
 }
 

@@ -17,6 +17,8 @@ export async function lockTestCards(tx: Tx, accountId: string, mode: 'shared' | 
 export interface Credential {
   theirPaymentMethodId: string;
   networkTransactionId: string | null;
+  /** The connection's own mark of the card: equal for the same card. */
+  fingerprint: string | null;
 }
 
 /** Maps one method to all simulator connections of its account; connections that know it already are left alone. */
@@ -56,6 +58,7 @@ async function knownMethods(tx: Tx, connection: PaymentProcessorRow, after: stri
       paymentMethodId: paymentMethodMappings.paymentMethodId,
       theirPaymentMethodId: paymentMethodMappings.theirPaymentMethodId,
       networkTransactionId: paymentMethodMappings.networkTransactionId,
+      fingerprint: paymentMethodMappings.fingerprint,
     })
     .from(paymentMethodMappings)
     .innerJoin(paymentMethods, eq(paymentMethods.id, paymentMethodMappings.paymentMethodId))

@@ -1,5 +1,7 @@
+import { sql } from 'drizzle-orm';
 import type { Change } from '../domain/change/change.js';
-import { orFail, sendBatch, type Statement } from './batch.js';
+import { orFail, sendBatch, statementOf, type Statement } from './batch.js';
+import { isStopped, type StopTarget } from './charge-stop.queries.js';
 import type { Db } from './client.js';
 import { subscribersOf, type RenderedEvents } from './event.writes.js';
 import { newId } from './mint.js';
@@ -16,12 +18,19 @@ export interface Known {
   subscribers: string;
 }
 
+export interface NewCharge {
+  row: ChargeRow;
+  callLimitMs: number;
+  /** Nothing is written while a stop stands over it. */
+  target: StopTarget;
+}
+
 export interface HeldChange {
   fence: Fence;
   known: Known;
   intent: Partial<PaymentIntentRow>;
   rest: IntentRest;
-  newCharge?: { row: ChargeRow; callLimitMs: number };
+  newCharge?: NewCharge;
   charge?: { id: string; set: Partial<ChargeRow> };
   networkTransaction?: { paymentMethodId: string; processorId: string; id: string };
   events: RenderedEvents;
@@ -35,7 +44,7 @@ export interface HeldChange {
 export async function writeHeldChange(db: Db, { fence, known, intent, rest, ...rows }: HeldChange): Promise<{ released: boolean }> {
   const [held] = await sendBatch(db, [
     heldIntent(fence, known, intent, rest),
-    ...(rows.newCharge ? [newCharge(rows.newCharge.row, rows.newCharge.callLimitMs)] : []),
+    ...(rows.newCharge ? newCharge(db, rows.newCharge) : []),
     ...(rows.charge ? [updateStatement(charges, rows.charge.set, { text: 'id = ?', values: [rows.charge.id] })] : []),
     ...(rows.networkTransaction ? [keptCredential(rows.networkTransaction)] : []),
     ...eventStatements(rows.events),
@@ -51,14 +60,14 @@ export async function writeHeldChange(db: Db, { fence, known, intent, rest, ...r
 export async function writeNewPayment(
   db: Db,
   change: Change,
-  rows: { owner: string; subscribers: string; intent: PaymentIntentRow; charge: ChargeRow; callLimitMs: number; events: RenderedEvents },
+  rows: { owner: string; subscribers: string; intent: PaymentIntentRow; charge: NewCharge; events: RenderedEvents },
 ): Promise<void> {
   const leaseUntil = new Literal(`clock_timestamp() + interval '${leaseSeconds} seconds'`);
   await sendBatch(db, [
     ...(change.claim ? [claimStatement(change)] : []),
     sameSubscribers(change.accountId, rows.subscribers),
     insertStatement(paymentIntents, [{ ...rows.intent, leaseOwner: rows.owner, leaseToken: 1, leaseUntil }]),
-    newCharge(rows.charge, rows.callLimitMs),
+    ...newCharge(db, rows.charge),
     ...eventStatements(rows.events),
   ]);
   if (rows.events.deliveries.length > 0) requestWake();
@@ -90,9 +99,10 @@ function sameSubscribers(accountId: string, subscribers: string): Statement {
   return orFail({ text: `select 1 where ${select}${account}${end} = $2`, values: [accountId, subscribers] }, []);
 }
 
-function newCharge(row: ChargeRow, callLimitMs: number): Statement {
+function newCharge(db: Db, { row, callLimitMs, target }: NewCharge): Statement[] {
   const callBy = new Literal(`clock_timestamp() + ${Math.round(callLimitMs)} * interval '1 millisecond'`);
-  return insertStatement(charges, [{ ...row, callBy }]);
+  const free = statementOf(db, sql`select 1 where not ${isStopped(target, row.processorId)}`);
+  return [insertStatement(charges, [{ ...row, callBy }]), orFail(free, [])];
 }
 
 /** First reference that an unattended charge may use; never replaced. */

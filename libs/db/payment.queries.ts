@@ -167,3 +167,14 @@ export async function overduePayments(db: Tx, limit: number): Promise<PaymentInt
     .limit(limit)
     .for('update', { skipLocked: true });
 }
+
+/** Payments that wait for the stop and that nobody holds, oldest first. */
+export async function stoppedPayments(db: Tx, stop: { id: string; accountId: string }, limit: number): Promise<PaymentIntentRow[]> {
+  return db
+    .select()
+    .from(paymentIntents)
+    .where(and(eq(paymentIntents.accountId, stop.accountId), sql`stopped_at is not null and ${stop.id}::uuid = any(stopped_by)`))
+    .orderBy(asc(paymentIntents.id))
+    .limit(limit)
+    .for('update', { skipLocked: true });
+}

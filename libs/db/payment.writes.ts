@@ -1,4 +1,5 @@
 import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
+import { isStopped, type StopTarget } from './charge-stop.queries.js';
 import type { Db, Tx } from './client.js';
 import { newId } from './mint.js';
 import {
@@ -79,8 +80,13 @@ export async function writeHeldIntent(
   return { released: leaseUntil === null, fields };
 }
 
-export async function insertCharge(tx: Tx, row: ChargeRow, callLimitMs: number): Promise<void> {
-  await tx.insert(charges).values({ ...row, callBy: callByIn(callLimitMs) });
+/** False: a stop stands over the attempt, and the transaction must not commit. */
+export async function insertCharge(tx: Tx, row: ChargeRow, { callLimitMs, target }: { callLimitMs: number; target: StopTarget }): Promise<boolean> {
+  const [inserted] = await tx
+    .insert(charges)
+    .values({ ...row, callBy: callByIn(callLimitMs) })
+    .returning({ stopped: isStopped(target, row.processorId) });
+  return inserted?.stopped === false;
 }
 
 export async function updateCharge(tx: Tx, id: string, set: Partial<ChargeRow>): Promise<void> {

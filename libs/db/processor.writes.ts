@@ -31,7 +31,7 @@ export async function createProcessor(tx: Tx, change: Change, values: NewProcess
   });
 }
 
-export type ProcessorPatch = Partial<Pick<PaymentProcessorRow, 'name' | 'settings' | 'credentialsSealed' | 'isEnabled'>>;
+export type ProcessorPatch = Partial<Pick<PaymentProcessorRow, 'name' | 'settings' | 'credentialsSealed' | 'credentialsOverlapUntil' | 'isEnabled'>>;
 
 /** Event `payment_processor.updated`, none if nothing changes. @throws DomainError 404. */
 export async function updateProcessor(tx: Tx, change: Change, { id, patch }: { id: string; patch: ProcessorPatch }): Promise<PaymentProcessorView> {
@@ -46,16 +46,26 @@ export async function deleteProcessor(tx: Tx, change: Change, id: string): Promi
   return store(tx, change, { id, patch: { isEnabled: false, deletedAt: new Date() }, type: 'payment_processor.deleted' });
 }
 
+/** What the new credentials are depends on the old ones: `next` is asked under the row's lock. Event `payment_processor.updated`. */
+export async function rotateCredentials(
+  tx: Tx,
+  change: Change,
+  { id, next }: { id: string; next: (before: PaymentProcessorRow) => ProcessorPatch },
+): Promise<PaymentProcessorView> {
+  return store(tx, change, { id, patch: next, type: 'payment_processor.updated' });
+}
+
 interface Step {
   id: string;
-  patch: Partial<PaymentProcessorRow>;
+  patch: Partial<PaymentProcessorRow> | ((before: PaymentProcessorRow) => ProcessorPatch);
   type: 'payment_processor.updated' | 'payment_processor.deleted';
 }
 
-async function store(tx: Tx, change: Change, { id, patch, type }: Step): Promise<PaymentProcessorView> {
+async function store(tx: Tx, change: Change, { id, patch: wanted, type }: Step): Promise<PaymentProcessorView> {
   return oncePerCommand(tx, change, { objectId: id }, async () => {
     const [before] = await tx.select().from(paymentProcessors).where(ofAccount(change.accountId, id)).for('update');
     if (!before) throw notFound('payment processor');
+    const patch = typeof wanted === 'function' ? wanted(before) : wanted;
     const view = paymentProcessorView(before, change.environment);
     const next = paymentProcessorView({ ...before, ...patch }, change.environment);
     if (Object.keys(previousValues(view, next)).length === 0 && patch.credentialsSealed === undefined) return view;

@@ -6,9 +6,10 @@ import type { AdvanceResult } from '../domain/payment/advance-result.js';
 import type { PaymentDriver } from '../domain/payment/payment-status.js';
 import type { OperationOutcome, PaymentOutcome } from '../processors/port.js';
 import { beginAttempt } from './begin-attempt.js';
+import { nextCallback } from './callback-move.js';
 import { chargeOutcomeMove } from './charge-outcome.js';
 import { commitMove, LeaseLost } from './commit-move.js';
-import { resultOf, stepOf, type HeldPayment, type PaymentOrigin } from './held-payment.js';
+import { resultOf, stepOf, type HeldCallback, type HeldPayment, type PaymentOrigin } from './held-payment.js';
 import type { Lease } from './lease-keeper.js';
 import { newOperation } from './new-operation.js';
 import { operationOutcomeMove } from './operation-outcome.js';
@@ -31,6 +32,7 @@ export interface AdvanceInput {
 
 const system: PaymentOrigin = { actor: 'system', requestId: null, idempotencyKey: null, clockTime: null };
 const busyRetryMs = 500;
+const noHistory = { charges: [], operations: [], refunds: [], evidence: [], callbacks: [], disputes: [] };
 
 /**
  * The only code that moves a payment: takes its lease and goes on until nothing can be done without waiting.
@@ -76,8 +78,11 @@ export async function drive(deps: PaymentDeps, start: HeldPayment): Promise<{ re
   for (;;) {
     const evidence = held.evidence[0];
     const step = stepOf(held);
+    const callback = evidence ? null : nextCallback(held, deps.environment);
     if (evidence) {
       held = await applyEvidence(deps, held, evidence);
+    } else if (callback) {
+      held = await commitMove(deps, held, callback.move);
     } else if (step.kind === 'done' || step.kind === 'wait') {
       const rest = { settled: step.kind === 'done', nextActionAt: step.kind === 'wait' && step.until !== null ? new Date(step.until) : null };
       if (held.released || (await release(deps, held, rest))) {
@@ -149,14 +154,15 @@ async function load(
   { lease, clock, origin }: Pick<HeldPayment, 'lease' | 'clock' | 'origin'>,
 ): Promise<HeldPayment> {
   // A payment without attempts has no other rows.
-  const history = intent.attempts === 0 ? { charges: [], operations: [], refunds: [], evidence: [] } : await paymentHistory(deps.db, intent.id);
+  const history = intent.attempts === 0 ? noHistory : await paymentHistory(deps.db, intent.id);
   const kinds = new Map<string, string>();
   for (const charge of history.charges) {
     if (kinds.has(charge.processorId)) continue;
     const connection = await deps.connections.one(charge.accountId, charge.processorId);
     if (connection) kinds.set(charge.processorId, connection.kind);
   }
-  return { lease, clock, origin, intent, ...history, kinds, released: false, footing: null };
+  const callbacks = history.callbacks as unknown as HeldCallback[];
+  return { lease, clock, lookupOffsets: deps.lookupOffsets, origin, intent, ...history, callbacks, kinds, released: false, footing: null };
 }
 
 function lastCharge(held: HeldPayment): ChargeRow | undefined {

@@ -4,13 +4,14 @@ import { routeDocument, routingContext, type RoutingContext } from '../db/paymen
 import type { ChargeRow, PaymentIntentRow } from '../db/schema/index.js';
 import type { OutcomeClass } from '../domain/payment/outcome.js';
 import { mayTryElsewhere } from '../domain/payment/outcome.rules.js';
-import { schemeLimitReached } from '../domain/payment/scheme-limit.js';
+import { schemeBlock } from '../domain/payment/scheme-limit.js';
 import { decideRoute, skipReason, type Candidate, type RouteFacts } from '../domain/route/route.decision.js';
 import type { RouteDocument } from '../domain/route/route.document.js';
 import type { AuthorizeCall } from '../processors/port.js';
 import { publicId } from '../views/ids.js';
 import { refusal, type StoredDecision } from './charge-outcome.js';
-import { CollectionStopped, commitMove, type CommitOptions } from './commit-move.js';
+import { holdUp, stopsAgainst } from './charge-stop.js';
+import { ChargingStopped, CollectionStopped, commitMove, type CommitOptions } from './commit-move.js';
 import type { OpenConnection } from './connection-cache.js';
 import type { HeldPayment } from './held-payment.js';
 import type { Move } from './move.js';
@@ -25,56 +26,67 @@ export interface AttemptPlan {
   target: OpenConnection;
   call: AuthorizeCall;
   decision: StoredDecision;
+  /** By which the card's refusals are counted. */
+  fingerprint: string | null;
 }
 
-/** Nothing may be tried, and why. */
+/** Nothing may be tried now, and why. */
 interface NoPlan {
   target: null;
   last: ChargeRow | undefined;
   decision: StoredDecision | null;
+  /** UUIDs of the stops that keep it from being tried. */
+  stops: string[];
 }
 
 /** Chooses a connection, writes the attempt, calls, writes the outcome; or ends this confirmation if nothing is left to try. */
 export async function beginAttempt(deps: PaymentDeps, held: HeldPayment): Promise<HeldPayment> {
   const plan = await planAttempt(deps, held);
-  if (plan.target === null) return noCandidate(deps, held, plan);
+  if (plan.target === null) return plan.stops.length > 0 && !plan.last ? holdUp(deps, held, plan) : noCandidate(deps, held, plan);
   const { move, options } = attemptMove(deps, held, plan);
   const begun = await commitMove(deps, held, move, options).catch((error: unknown) => {
     if (error instanceof CollectionStopped) return null;
+    if (error instanceof ChargingStopped) return held;
     throw error;
   });
-  if (!begun) {
-    const last = held.charges.findLast((charge) => charge.confirmation === held.intent.confirmation);
-    return noCandidate(deps, held, { last, decision: plan.decision });
-  }
+  if (begun === held) return held;
+  if (!begun) return noCandidate(deps, held, { last: triedIn(held).at(-1), decision: plan.decision });
   return sendCharge(deps, begun, { charge: begun.charges.at(-1)!, connection: plan.target, call: plan.call, again: false });
 }
 
-/** Decides by route, attempts so far and limits; reads, and changes nothing. */
+/** Decides by route, attempts so far, limits and stops; reads, and changes nothing. */
 export async function planAttempt(deps: PaymentDeps, held: HeldPayment): Promise<AttemptPlan | NoPlan> {
   const hard = held.charges.findLast((charge) => charge.outcomeClass === 'hard_decline' && charge.paymentMethodId === held.intent.paymentMethodId);
-  if (hard) return { target: null, last: hard, decision: null };
-  const context = await routingContext(deps.db, held.intent);
+  if (hard) return { target: null, last: hard, decision: null, stops: [] };
+  const context = await routingContext(deps.db, held.intent, new Date(held.clock()));
   const connections = await deps.connections.ofAccount(held.intent.accountId, context.processorsStamp);
-  const tried = held.charges.filter((charge) => charge.confirmation === held.intent.confirmation);
+  const tried = triedIn(held);
   const last = tried.at(-1);
   const candidates = candidatesOf(deps, context, connections);
   const decision = last ? continued(last) : await decide(deps, held.intent, context, candidates);
+  const stops = stopsAgainst(context, decision);
+  if (stops.length > 0) return { target: null, last, decision, stops };
   const target = decision ? nextTarget(deps, { decision, tried, candidates, connections, intent: held.intent }) : null;
-  if (!decision || !target) return { target: null, last, decision };
-  return { target, call: callFor(deps, { held, context, target }), decision };
+  if (!decision || !target) return { target: null, last, decision, stops };
+  return { target, call: callFor(deps, { held, context, target }), decision, fingerprint: countedFingerprint(context, target) };
+}
+
+/** Attempts of the running confirmation, oldest first. */
+function triedIn(held: HeldPayment): ChargeRow[] {
+  return held.charges.filter((charge) => charge.confirmation === held.intent.confirmation);
 }
 
 /** The move that begins the attempt: a pending charge with the exact request. */
-export function attemptMove(deps: PaymentDeps, held: HeldPayment, { target, call, decision }: AttemptPlan): { move: Move; options: Required<CommitOptions> } {
-  const charge = newCharge(held, { target, call, decision });
+export function attemptMove(deps: PaymentDeps, held: HeldPayment, plan: AttemptPlan): { move: Move; options: Required<CommitOptions> } {
+  const charge = newCharge(held, plan);
+  const { connectMs, totalMs } = plan.target.deadlines;
   return {
     move: {
       step: `attempt:${charge.attemptNumber}`,
-      newCharge: { ...charge, requestSealed: sealRequest(deps, charge.id, call) },
+      newCharge: { ...charge, requestSealed: sealRequest(deps, charge.id, plan.call) },
       events: { charge: 'charge.created' },
     },
-    options: { callLimitMs: target.deadlines.connectMs + target.deadlines.totalMs, processorKind: target.kind },
+    options: { callLimitMs: connectMs + totalMs, processorKind: plan.target.kind },
   };
 }
 
@@ -92,8 +104,7 @@ async function decide(
   if (!context.route || !context.method || context.method.status === 'detached') return null;
   const document = await documentOf(deps, context.route.id, context.route.version);
   if (!document) return null;
-  const limited = schemeLimitReached({ brand: context.method.card_brand, declined24h: context.declined24h, declined30d: context.declined30d });
-  const decision = decideRoute(document, factsOf(deps, intent, context), candidates, limited);
+  const decision = decideRoute(document, factsOf(deps, intent, context), candidates);
   return { ...decision, route_id: publicId('route', deps.environment, context.route.id), version: context.route.version, fallback_reason: null };
 }
 
@@ -132,6 +143,8 @@ export function candidatesOf(
   connections: ReadonlyMap<string, OpenConnection>,
 ): Map<string, Candidate> {
   const candidates = new Map<string, Candidate>();
+  const brand = context.method?.card_brand ?? null;
+  const anywhere = schemeBlock(brand, context.declines);
   for (const connection of connections.values()) {
     const mapping = context.mappings.find((each) => each.processor_id === connection.id);
     candidates.set(connection.publicId, {
@@ -140,6 +153,8 @@ export function candidatesOf(
       supported: deps.processors.supports(connection.kind),
       mapped: mapping !== undefined,
       storedCredential: mapping?.network_transaction_id != null,
+      schemeBlock: anywhere ?? (mapping ? schemeBlock(brand, mapping.declines) : null),
+      stopped: context.stops.some((stop) => stop.scope === 'processor' && stop.object_id === connection.id),
     });
   }
   return candidates;
@@ -155,7 +170,7 @@ interface Choice {
 
 function nextTarget(deps: PaymentDeps, { decision, tried, candidates, connections, intent }: Choice): OpenConnection | null {
   const last = tried.at(-1);
-  if (last && !mayTryElsewhere((last.outcomeClass ?? 'unknown') as OutcomeClass, decision.fallback, tried.length)) return null;
+  if (last && !mayTryElsewhere({ ...last, outcomeClass: (last.outcomeClass ?? 'unknown') as OutcomeClass }, decision.fallback, tried.length)) return null;
   const used = new Set(tried.map((charge) => publicId('processor', deps.environment, charge.processorId)));
   const next = decision.order.find((processorId) => !used.has(processorId) && skipReason(candidates.get(processorId), intent) === null);
   return next ? ([...connections.values()].find((connection) => connection.publicId === next) ?? null) : null;
@@ -196,11 +211,24 @@ function callFor(deps: PaymentDeps, { held, context, target }: CallParts): Autho
     simulate: intent.simulate,
     metadata: { payment_intent: publicId('pi', deps.environment, intent.id) },
     returnUrl: intent.returnUrl,
-    callbackUrl: deps.callbackUrlFor(target.publicId),
+    callbackUrl: deps.callbackUrlFor(target),
   };
 }
 
-function newCharge(held: HeldPayment, parts: { target: OpenConnection; call: AuthorizeCall; decision: StoredDecision }): ChargeRow {
+/** Test cards are everybody's: a simulator's declines are counted per card only where its connection asks for it. */
+function countedFingerprint(context: RoutingContext, target: OpenConnection): string | null {
+  if (target.kind === 'simulator' && target.settings.count_by_fingerprint !== true) return null;
+  return context.mappings.find((each) => each.processor_id === target.id)?.fingerprint ?? null;
+}
+
+interface ChargeParts {
+  target: OpenConnection;
+  call: AuthorizeCall;
+  decision: StoredDecision;
+  fingerprint: string | null;
+}
+
+function newCharge(held: HeldPayment, parts: ChargeParts): ChargeRow {
   const { intent } = held;
   const at = new Date(held.clock());
   return {
@@ -227,7 +255,7 @@ function newCharge(held: HeldPayment, parts: { target: OpenConnection; call: Aut
     rawMessage: null,
     retryAdvice: null,
     networkAdviceCode: null,
-    fingerprint: null,
+    fingerprint: parts.fingerprint,
     authorizedAtom: 0,
     capturedAtom: 0,
     refundedAtom: 0,
@@ -246,6 +274,7 @@ function newCharge(held: HeldPayment, parts: { target: OpenConnection; call: Aut
     redirectUrl: null,
     customFields: null,
     processorMetadata: null,
+    reconciledAt: null,
     version: 1,
     createdAt: at,
     updatedAt: at,

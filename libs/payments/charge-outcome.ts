@@ -1,7 +1,7 @@
 import { newId } from '../db/mint.js';
 import type { ChargeRow, PaymentIntentRow } from '../db/schema/index.js';
 import type { AttemptOutcome, OutcomeClass } from '../domain/payment/outcome.js';
-import { mayTryElsewhere } from '../domain/payment/outcome.rules.js';
+import { mayTryElsewhere, type LastAttempt } from '../domain/payment/outcome.rules.js';
 import { moveIntent, type IntentMove } from '../domain/payment/payment.machine.js';
 import { addBusinessDays, nextLookupDelay, pendingLimitBusinessDays } from '../domain/payment/payment.schedule.js';
 import type { RouteDecision } from '../domain/route/route.decision.js';
@@ -52,6 +52,8 @@ function told(charge: ChargeRow, outcome: AttemptOutcome): Partial<ChargeRow> {
     processorPaymentId: outcome.processorPaymentId ?? charge.processorPaymentId,
     rawCode: outcome.rawCode ?? null,
     rawMessage: outcome.rawMessage ?? null,
+    retryAdvice: outcome.retryAdvice ?? charge.retryAdvice,
+    networkAdviceCode: outcome.networkAdviceCode ?? charge.networkAdviceCode,
   };
 }
 
@@ -138,7 +140,7 @@ function unresolvedMove(held: HeldPayment, charge: ChargeRow, outcome: PaymentOu
   const now = held.clock();
   const first = charge.outcomeClass !== outcome.outcomeClass;
   const lookups = first ? 0 : charge.lookups + 1;
-  const delay = nextLookupDelay(lookups);
+  const delay = nextLookupDelay(lookups, held.lookupOffsets);
   const set: Partial<ChargeRow> = { ...told(charge, outcome), lookups, nextLookupAt: delay === null ? null : new Date(now + delay) };
   const step = `attempt:${charge.attemptNumber}:${outcome.outcomeClass}:${lookups}`;
   if (outcome.outcomeClass === 'action_required') return challengeMove(held, charge, { outcome, set, step, environment });
@@ -166,7 +168,7 @@ function challengeMove(held: HeldPayment, charge: ChargeRow, { outcome, set, ste
   const redirectUrl = outcome.redirectUrl ?? charge.redirectUrl;
   const status = moveIntent(held.intent.status, 'challenge') ?? held.intent.status;
   const first = charge.outcomeClass !== 'action_required';
-  const elsewhere = first && hasNext(held, charge, 'action_required', environment);
+  const elsewhere = first && hasNext(held, charge, { outcomeClass: 'action_required' }, environment);
   const after = { ...charge, ...set, redirectUrl };
   return {
     step,
@@ -230,7 +232,7 @@ export function refusedMove(held: HeldPayment, charge: ChargeRow, outcome: Attem
     charge: { id: charge.id, set },
     events: { charge: 'charge.failed' },
   };
-  if (hasNext(held, charge, outcome.outcomeClass, environment)) return { ...move, intent: { status: 'processing', redirectUrl: null } };
+  if (hasNext(held, charge, outcome, environment)) return { ...move, intent: { status: 'processing', redirectUrl: null } };
   return { ...move, ...refusal(held.intent, 'refuse', declineCode), events: { charge: 'charge.failed', intent: 'payment_intent.failed' } };
 }
 
@@ -244,12 +246,12 @@ export function refusal(intent: PaymentIntentRow, move: IntentMove, declineCode:
 }
 
 /** Whether the route lets another connection be tried after this outcome, and names one that was not tried yet. */
-export function hasNext(held: HeldPayment, charge: ChargeRow, outcomeClass: OutcomeClass, environment: Environment): boolean {
+export function hasNext(held: HeldPayment, charge: ChargeRow, outcome: LastAttempt, environment: Environment): boolean {
   const { intent } = held;
   if (charge.confirmation !== intent.confirmation || (intent.status !== 'processing' && intent.status !== 'requires_action')) return false;
   const attempts = held.charges.filter((each) => each.confirmation === intent.confirmation);
   const decision = charge.decision as unknown as StoredDecision;
-  if (!mayTryElsewhere(outcomeClass, decision.fallback, attempts.length)) return false;
+  if (!mayTryElsewhere(outcome, decision.fallback, attempts.length)) return false;
   const tried = new Set(attempts.map((each) => publicId('processor', environment, each.processorId)));
   return decision.order.some((processorId) => !tried.has(processorId));
 }

@@ -2,43 +2,48 @@ import { isStale } from '../db/batch.js';
 import { eventFooting, renderEvents } from '../db/event.writes.js';
 import { writeHeldChange } from '../db/payment.batch.js';
 import type { HeldPayment } from './held-payment.js';
-import { changeOf, eventsOf, restOf } from './move-effects.js';
+import { changeOf, restOf } from './move-effects.js';
+import { eventsOf } from './move-events.js';
 import type { Move } from './move.js';
 import type { PaymentDeps } from './payment.deps.js';
 
-interface Fact {
+/** A move on its way into the database. */
+export interface Writing {
   held: HeldPayment;
   /** The payment once the move is written. */
   after: HeldPayment;
   move: Move;
   at: Date;
+  callLimitMs: number;
 }
 
-/** A move that touches nothing but the intent, one charge and their events. */
+/** What a plain move may hold: the intent, one charge and their events; an invoice's payment has more to tell. */
+const plainParts = new Set<keyof Move>(['step', 'intent', 'newCharge', 'charge', 'networkTransaction', 'events', 'invoice']);
+
 function isPlain({ intent }: HeldPayment, move: Move): boolean {
-  if (intent.invoiceId !== null) return false;
-  const more = move.newOperation ?? move.operation ?? move.newRefund ?? move.refund ?? move.attention ?? move.solved ?? move.events.refund;
-  return more === undefined && !move.appliedEvidence?.length;
+  if (intent.invoiceId !== null || move.events.refund || move.events.dispute) return false;
+  return (Object.keys(move) as (keyof Move)[]).every((part) => move[part] === undefined || plainParts.has(part));
 }
 
 /**
- * Writes a plain move in one round trip, on what is known from reading before; null if the move is not plain or anything was
- * otherwise than known (the lease lost, the intent described meanwhile, an endpoint added): nothing is written then.
+ * Writes a plain move in one round trip, on what is known from reading before. Null if the move is not plain, or if anything is
+ * otherwise than known (the lease lost, the intent described meanwhile, an endpoint added, charging stopped): nothing is
+ * written then, and the long way finds out.
  */
-export async function commitAtOnce(deps: PaymentDeps, { held, after, move, at }: Fact, options: { callLimitMs?: number }): Promise<HeldPayment | null> {
+export async function commitAtOnce(deps: PaymentDeps, { held, after, move, at, callLimitMs }: Writing): Promise<HeldPayment | null> {
   if (!isPlain(held, move)) return null;
+  const { environment } = deps;
   const { accountId, id, version } = held.intent;
   const footing = held.footing ?? (await eventFooting(deps.db, accountId, [id, ...held.charges.map((charge) => charge.id)]));
-  const drafts = eventsOf(held, after, { move, environment: deps.environment });
-  const events = renderEvents(changeOf(deps.environment, held), drafts, footing);
+  const events = renderEvents(changeOf(environment, held), eventsOf(held, after, { move, environment }), footing);
   const charge = move.charge && after.charges.find((each) => each.id === move.charge!.id)!;
   try {
     const { released } = await writeHeldChange(deps.db, {
       fence: { intentId: id, token: held.lease.token },
       known: { accountId, version, subscribers: footing.subscribers },
       intent: { ...move.intent, lastChargeId: after.intent.lastChargeId, attempts: after.intent.attempts, updatedAt: at },
-      rest: restOf(held, after, move),
-      newCharge: move.newCharge && { row: after.charges.at(-1)!, callLimitMs: options.callLimitMs ?? 0 },
+      rest: restOf(held, after, { move, environment }),
+      newCharge: move.newCharge && { row: after.charges.at(-1)!, callLimitMs, target: after.intent },
       charge: charge && { id: charge.id, set: { ...move.charge!.set, version: charge.version, updatedAt: at } },
       networkTransaction: move.networkTransaction,
       events,

@@ -1,9 +1,12 @@
 import { raiseAttention, settleAttention } from '../db/attention.writes.js';
 import { transact } from '../db/change.js';
+import { holdStops } from '../db/charge-stop.writes.js';
 import type { Tx } from '../db/client.js';
+import { insertDispute, updateDispute } from '../db/dispute.writes.js';
 import { appendEvents } from '../db/event.writes.js';
 import { mayCollect } from '../db/invoice.queries.js';
 import { raiseUnowed, settleInvoice } from '../db/invoice.writes.js';
+import { markCallbackApplied } from '../db/processor-callback.writes.js';
 import {
   insertCharge,
   insertEvidence,
@@ -20,9 +23,11 @@ import {
 import type { InvoiceRow } from '../db/schema/index.js';
 import type { Change } from '../domain/change/change.js';
 import { siblingId } from '../db/mint.js';
-import { commitAtOnce } from './commit-at-once.js';
+import { appliedMove } from './applied-move.js';
+import { commitAtOnce, type Writing } from './commit-at-once.js';
 import type { HeldPayment } from './held-payment.js';
-import { applyMove, changeOf, eventsOf, restOf } from './move-effects.js';
+import { changeOf, restOf } from './move-effects.js';
+import { eventsOf } from './move-events.js';
 import type { Move } from './move.js';
 import type { PaymentDeps } from './payment.deps.js';
 import { refundCharge } from './refund-charge.js';
@@ -32,6 +37,9 @@ export class LeaseLost extends Error {}
 
 /** The subscription behind the payment was cancelled or paused meanwhile: no attempt begins, and nothing was written. */
 export class CollectionStopped extends Error {}
+
+/** A stop began or was lifted since the payment was routed: it is routed again, and nothing was written. */
+export class ChargingStopped extends Error {}
 
 export interface CommitOptions {
   /** Limit of the call that follows, for a move that begins an attempt. */
@@ -46,20 +54,23 @@ export interface CommitOptions {
  */
 export async function commitMove(deps: PaymentDeps, held: HeldPayment, move: Move, options: CommitOptions = {}): Promise<HeldPayment> {
   const at = new Date(held.clock());
-  const after = applyMove(held, move, at, options.processorKind);
-  return (await commitAtOnce(deps, { held, after, move, at }, options)) ?? commitInSteps(deps, { held, after, move, at, callLimitMs: options.callLimitMs ?? 0 });
+  const after = appliedMove(held, move, at, options.processorKind);
+  const writing = { held, after, move, at, callLimitMs: options.callLimitMs ?? 0 };
+  return (await commitAtOnce(deps, writing)) ?? commitInSteps(deps, writing);
 }
 
 async function commitInSteps(deps: PaymentDeps, writing: Writing): Promise<HeldPayment> {
+  const { environment } = deps;
   const { held, after, move, at } = writing;
-  const change = changeOf(deps.environment, held);
+  const change = changeOf(environment, held);
   const { released, fields } = await transact(deps.db, change, async (tx) => {
     const set = { ...move.intent, lastChargeId: after.intent.lastChargeId, attempts: after.intent.attempts, updatedAt: at };
-    const written = await writeHeldIntent(tx, { intentId: held.intent.id, token: held.lease.token }, set, restOf(held, after, move));
+    const rest = restOf(held, after, { move, environment });
+    const written = await writeHeldIntent(tx, { intentId: held.intent.id, token: held.lease.token }, set, rest);
     if (!written) throw new LeaseLost();
     await writeRows(tx, writing);
     const unowed = await tellInvoice(tx, change, { after, move, at });
-    const drafts = eventsOf(withFields(held, written.fields), withFields(after, written.fields), { move, environment: deps.environment });
+    const drafts = eventsOf(withFields(held, written.fields), withFields(after, written.fields), { move, environment });
     await appendEvents(tx, change, drafts);
     if (unowed) await returnUnowed(tx, change, { after, unowed, at });
     return written;
@@ -72,17 +83,10 @@ function withFields(held: HeldPayment, fields: WrittenIntent['fields']): HeldPay
   return { ...held, intent: { ...held.intent, ...fields } };
 }
 
-interface Writing {
-  held: HeldPayment;
-  after: HeldPayment;
-  move: Move;
-  at: Date;
-  callLimitMs: number;
-}
-
 async function writeRows(tx: Tx, { held, after, move, at, callLimitMs }: Writing): Promise<void> {
   if (move.newCharge && !(await mayBegin(tx, after))) throw new CollectionStopped();
-  if (move.newCharge) await insertCharge(tx, after.charges.at(-1)!, callLimitMs);
+  if (move.newCharge && !(await insertCharge(tx, after.charges.at(-1)!, { callLimitMs, target: after.intent }))) throw new ChargingStopped();
+  if (move.waitsFor && !(await holdStops(tx, move.waitsFor))) throw new ChargingStopped();
   if (move.charge) {
     const row = after.charges.find((charge) => charge.id === move.charge!.id)!;
     await updateCharge(tx, row.id, { ...move.charge.set, version: row.version, updatedAt: at });
@@ -97,11 +101,22 @@ async function writeRows(tx: Tx, { held, after, move, at, callLimitMs }: Writing
     const row = after.operations.find((operation) => operation.id === move.operation!.id)!;
     await updateOperation(tx, row.id, { ...move.operation.set, version: row.version, updatedAt: at });
   }
+  if (move.newDispute) await insertDispute(tx, move.newDispute);
+  if (move.dispute) {
+    const row = after.disputes.find((dispute) => dispute.id === move.dispute!.id)!;
+    await updateDispute(tx, row.id, { ...move.dispute.set, version: row.version, updatedAt: at });
+  }
   if (move.networkTransaction) await keepNetworkTransaction(tx, move.networkTransaction);
   if (move.appliedEvidence?.length) await markEvidenceApplied(tx, move.appliedEvidence, at);
+  if (move.appliedCallback) await markCallbackApplied(tx, move.appliedCallback, at);
+  await writeAttention(tx, held, { move, at });
+}
+
+async function writeAttention(tx: Tx, held: HeldPayment, { move, at }: Pick<Writing, 'move' | 'at'>): Promise<void> {
   const line = { accountId: held.intent.accountId, kind: 'pi', objectId: held.intent.id };
   if (move.attention) await raiseAttention(tx, { ...line, ...move.attention }, at);
   if (move.solved) await settleAttention(tx, { type: 'payment_exception', objectId: line.objectId, resolution: move.solved }, at);
+  for (const closed of move.closes ?? []) await settleAttention(tx, { objectId: line.objectId, ...closed }, at);
 }
 
 async function mayBegin(tx: Tx, { intent: { invoiceId, subscriptionId } }: HeldPayment): Promise<boolean> {

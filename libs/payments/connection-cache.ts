@@ -6,6 +6,7 @@ import type { PaymentProcessorRow } from '../db/schema/index.js';
 import type { Environment } from '../domain/environment.js';
 import type { Connection, Deadlines, ProcessorKind } from '../processors/port.js';
 import { publicId } from '../views/ids.js';
+import { openCredentials, validCredentials } from './rotate-credentials.js';
 
 /** A connection with what routing must know of it. */
 export interface OpenConnection extends Connection {
@@ -15,6 +16,9 @@ export interface OpenConnection extends Connection {
 
 interface CachedAccount {
   stamp: string;
+  loadedAt: number;
+  /** When the first of its replaced secrets ends, epoch milliseconds. */
+  validUntil: number;
   byId: Map<string, OpenConnection>;
 }
 
@@ -33,7 +37,6 @@ const standardDeadlines: Record<ProcessorKind, Deadlines> = {
 
 /** The row with its credentials opened. `settings.total_timeout_ms` and `connect_timeout_ms` shorten the deadlines. */
 export function openConnection(row: PaymentProcessorRow, { secrets, environment }: Omit<CacheOptions, 'db'>): OpenConnection {
-  const place = { table: 'payment_processors', column: 'credentials_sealed', row: row.id };
   const settings = row.settings ?? {};
   const standard = standardDeadlines[row.kind];
   return {
@@ -42,7 +45,7 @@ export function openConnection(row: PaymentProcessorRow, { secrets, environment 
     name: row.name,
     kind: row.kind,
     settings,
-    credentials: row.credentialsSealed ? (JSON.parse(secrets.open(row.credentialsSealed, place)) as Record<string, string>) : null,
+    credentials: validCredentials(openCredentials(secrets, row), { overlapUntil: row.credentialsOverlapUntil, now: Date.now() }),
     deadlines: {
       connectMs: shortened(settings.connect_timeout_ms, standard.connectMs),
       totalMs: shortened(settings.total_timeout_ms, standard.totalMs),
@@ -54,6 +57,9 @@ export function openConnection(row: PaymentProcessorRow, { secrets, environment 
 function shortened(setting: unknown, standard: number): number {
   return typeof setting === 'number' && setting > 0 ? Math.min(setting, standard) : standard;
 }
+
+/** How old the connection of an earlier attempt may be. */
+const freshMs = 2_000;
 
 /** Opened connections per account. `stamp` comes with every payment's context, so a changed row is never used stale. */
 export class ConnectionCache {
@@ -68,10 +74,11 @@ export class ConnectionCache {
   /** By row id. Deleted connections are included: their charges are still captured, refunded and looked up. */
   async ofAccount(accountId: string, stamp: string): Promise<ReadonlyMap<string, OpenConnection>> {
     const cached = this.#accounts.get(accountId);
-    if (cached?.stamp === stamp) return cached.byId;
+    if (cached?.stamp === stamp && Date.now() < cached.validUntil) return cached.byId;
     const rows = await accountProcessors(this.#options.db, accountId);
     const byId = new Map(rows.map((row) => [row.id, openConnection(row, this.#options)]));
-    this.#accounts.set(accountId, { stamp: stampOf(rows), byId });
+    const ends = rows.map((row) => row.credentialsOverlapUntil?.getTime() ?? 0).filter((end) => end > Date.now());
+    this.#accounts.set(accountId, { stamp: stampOf(rows), byId, loadedAt: Date.now(), validUntil: Math.min(...ends) });
     return byId;
   }
 
@@ -87,8 +94,9 @@ export class ConnectionCache {
 
   /** The connection of an earlier attempt; credentials at most a few seconds old. */
   async one(accountId: string, processorId: string): Promise<OpenConnection | null> {
-    const cached = this.#accounts.get(accountId)?.byId.get(processorId);
-    return cached ?? (await this.ofAccount(accountId, '')).get(processorId) ?? null;
+    const cached = this.#accounts.get(accountId);
+    const fresh = cached && Date.now() < Math.min(cached.validUntil, cached.loadedAt + freshMs) ? cached.byId : await this.ofAccount(accountId, '');
+    return fresh.get(processorId) ?? null;
   }
 }
 

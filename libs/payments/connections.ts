@@ -2,7 +2,7 @@ import type { SecretBox } from '../db/secret.js';
 import { DomainError, invalidField } from '../errors/domain-error.js';
 import type { ProcessorKind } from '../processors/port.js';
 import type { ProcessorRegistry } from '../processors/registry.js';
-import { settingsProblems } from '../processors/settings.js';
+import type { WantedConnection } from '../processors/settings.js';
 
 /** @throws DomainError 422 when this environment has no such kind, naming `kind`. */
 export function requireKind(processors: ProcessorRegistry, kind: ProcessorKind): void {
@@ -11,9 +11,9 @@ export function requireKind(processors: ProcessorRegistry, kind: ProcessorKind):
   throw invalidField('kind', msg, 'unsupported_kind');
 }
 
-/** @throws DomainError 422 naming the offending settings. */
-export function requireSettings(kind: ProcessorKind, settings: Record<string, unknown> | null | undefined): void {
-  const errors = settings ? settingsProblems(kind, settings) : [];
+/** @throws DomainError 422 naming what is wrong with the settings or credentials that a connection is to have. */
+export function requireConnection(processors: ProcessorRegistry, kind: ProcessorKind, wanted: WantedConnection): void {
+  const errors = processors.problemsOf(kind, wanted);
   if (errors.length === 0) return;
   throw new DomainError('invalid_request', `${errors[0]!.loc.slice(1).join('.')}: ${errors[0]!.msg}`, { errors });
 }

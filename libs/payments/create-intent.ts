@@ -100,6 +100,8 @@ export function intentRow(change: Change, input: NewIntent): PaymentIntentRow {
     settled: !input.confirm,
     lastRefundAt: null,
     canceledAt: null,
+    stoppedAt: null,
+    stoppedBy: null,
     version: 1,
     createdAt: at,
     updatedAt: at,

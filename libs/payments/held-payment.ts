@@ -3,6 +3,7 @@ import type {
   AttemptEvidenceRow,
   ChargeOperationRow,
   ChargeRow,
+  DisputeRow,
   PaymentIntentRow,
   RefundRow,
 } from '../db/schema/index.js';
@@ -11,6 +12,7 @@ import type { DeclineCode } from '../errors/catalogue.js';
 import type { OutcomeClass } from '../domain/payment/outcome.js';
 import { captureWindowMs } from '../domain/payment/payment.schedule.js';
 import { nextStep, type PaymentState, type PaymentStep } from '../domain/payment/payment.steps.js';
+import type { ToldPayment } from '../processors/port.js';
 import type { PaymentIntentParts } from '../views/payment-intent.view.js';
 import type { Lease } from './lease-keeper.js';
 
@@ -22,18 +24,30 @@ export interface PaymentOrigin {
   clockTime: string | null;
 }
 
+export interface HeldCallback {
+  id: string;
+  chargeId: string;
+  payment: ToldPayment;
+}
+
 /** A payment whose lease is ours, with all its rows as last read or written. Replaced, never changed, by each step. */
 export interface HeldPayment {
   readonly lease: Lease;
   readonly origin: PaymentOrigin;
   /** Epoch milliseconds. */
   readonly clock: () => number;
+  /** When an unresolved attempt or operation is looked up: milliseconds from when it became unresolved. */
+  readonly lookupOffsets: readonly number[];
   readonly intent: PaymentIntentRow;
   /** Oldest first. */
   readonly charges: readonly ChargeRow[];
   readonly operations: readonly ChargeOperationRow[];
   readonly refunds: readonly RefundRow[];
   readonly evidence: readonly AttemptEvidenceRow[];
+  /** What processors told and is not applied yet, oldest first. */
+  readonly callbacks: readonly HeldCallback[];
+  /** Read only where a callback waits. */
+  readonly disputes: readonly DisputeRow[];
   /** Kind of each connection that a charge went to. */
   readonly kinds: ReadonlyMap<string, string>;
   /** The last write also gave the lease back. */
@@ -47,6 +61,7 @@ const challengeWindowMs = 24 * 3_600_000;
 export function stateOf(held: Pick<HeldPayment, 'intent' | 'charges' | 'operations'>): PaymentState {
   return {
     status: held.intent.status,
+    stopped: held.intent.stoppedAt !== null,
     windowEndsAt: windowEnd(held),
     charges: held.charges.map((charge) => ({
       id: charge.id,
@@ -89,6 +104,7 @@ export function resultOf(intent: PaymentIntentRow, charge: ChargeRow | undefined
   return {
     ...rest,
     status: intent.status,
+    ...(intent.stoppedAt ? { stopped: true as const } : {}),
     outcomeClass: (charge?.outcomeClass as OutcomeClass | null) ?? undefined,
     declineCode: intent.declineCode as DeclineCode | 'no_processor_available' | null,
     chargeId: intent.lastChargeId,

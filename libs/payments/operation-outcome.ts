@@ -1,6 +1,6 @@
 import type { ChargeOperationRow, ChargeRow } from '../db/schema/index.js';
 import { moveIntent } from '../domain/payment/payment.machine.js';
-import { nextLookupDelay } from '../domain/payment/payment.schedule.js';
+import { addBusinessDays, nextLookupDelay, pendingLimitBusinessDays } from '../domain/payment/payment.schedule.js';
 import { declines } from '../errors/catalogue.js';
 import type { OperationOutcome } from '../processors/port.js';
 import type { Environment } from '../domain/environment.js';
@@ -43,6 +43,9 @@ function done(operation: ChargeOperationRow, outcome: OperationOutcome): Move['o
   };
 }
 
+/** Lines about operations without an answer are over with the answer. */
+const unanswered = ['operation_unresolved', 'operation_mismatch'].map((type) => ({ type, resolution: 'The processor told what became of it.' }));
+
 function captured(held: HeldPayment, { operation, charge, outcome }: Performed): Move {
   return {
     step: `${operation.reference}:captured`,
@@ -64,10 +67,11 @@ function refunded(held: HeldPayment, { operation, charge, outcome }: Performed):
     step: `${operation.reference}:refunded`,
     operation: done(operation, outcome),
     charge: { id: charge.id, set: {} },
-    refund: { id: operation.refundId!, set: { status: 'succeeded', processorRefundId: outcome.processorOperationId ?? null, attemptErrorMessage: null } },
+    refund: { id: operation.refundId!, set: { status: 'succeeded', processorRefundId: outcome.processorOperationId ?? operation.processorOperationId, attemptErrorMessage: null } },
     intent: charge.isLate ? { lastRefundAt: at } : { lastRefundAt: at, amountRefundedAtom: held.intent.amountRefundedAtom + operation.amountAtom },
-    events: { refund: 'refund.updated', charge: 'charge.refunded', intent: 'payment_intent.updated' },
+    events: { refund: 'refund.succeeded', charge: 'charge.refunded', intent: 'payment_intent.updated' },
     refundedAtom: charge.isLate ? undefined : operation.amountAtom,
+    closes: operation.lookups > 0 ? unanswered : undefined,
   };
 }
 
@@ -94,7 +98,7 @@ function voided(held: HeldPayment, { operation, charge, outcome }: Performed, en
     case 'release':
       return { ...base, intent: { status: 'processing', redirectUrl: null }, events: { ...base.events, intent: 'payment_intent.processing' } };
     case 'partial':
-      if (hasNext(held, charge, 'partial_approval', environment)) return base;
+      if (hasNext(held, charge, { outcomeClass: 'partial_approval' }, environment)) return base;
       return refusedAfterVoid(held, base, 'partial_approval');
     default:
       return base;
@@ -124,23 +128,29 @@ function refusedAfterVoid(held: HeldPayment, base: Move, declineCode: 'authentic
   };
 }
 
-/** Sent without a certain answer. It stays pending for as long as it takes: nothing fails by time alone. */
+/** Sent without a certain answer, or only accepted. It stays pending for as long as it takes: nothing fails by time alone. */
 function undecided(held: HeldPayment, { operation, charge, outcome }: Performed): Move {
-  const lookups = operation.nextLookupAt === null ? 0 : operation.lookups + 1;
-  const delay = nextLookupDelay(lookups);
+  const now = held.clock();
+  const accepted = outcome.outcomeClass === 'pending' ? (outcome.processorOperationId ?? null) : null;
+  const first = accepted !== null && operation.processorOperationId === null;
+  const lookups = first || operation.nextLookupAt === null ? 0 : operation.lookups + 1;
+  const delay = nextLookupDelay(lookups, held.lookupOffsets);
+  const processorOperationId = operation.processorOperationId ?? accepted;
+  const patient = processorOperationId !== null && now < addBusinessDays(operation.createdAt.getTime(), pendingLimitBusinessDays);
   return {
     step: `${operation.reference}:${outcome.outcomeClass}:${lookups}`,
-    operation: { id: operation.id, set: { lookups, nextLookupAt: new Date(held.clock() + (delay ?? day)) } },
+    operation: { id: operation.id, set: { lookups, processorOperationId, nextLookupAt: new Date(now + (delay ?? day)) } },
     charge: { id: charge.id, set: {} },
+    refund: first && operation.refundId ? { id: operation.refundId, set: { processorRefundId: accepted } } : undefined,
     attention:
-      delay === null
+      delay === null && !patient
         ? {
             type: 'operation_unresolved',
             reason: `The outcome of the ${operation.type} ${operation.reference} could not be found out.`,
             actions: ['Look the reference up in the processor\'s own dashboard.'],
           }
         : undefined,
-    events: {},
+    events: first && operation.refundId ? { refund: 'refund.pending' } : {},
   };
 }
 
@@ -158,19 +168,25 @@ function stuck(held: HeldPayment, { operation, charge }: Performed, reason: stri
 function refused(held: HeldPayment, { operation, charge, outcome }: Performed): Move {
   const declineCode = outcome.declineCode ?? 'generic_decline';
   const message = declines[declineCode].title;
+  const processorRefundId = outcome.processorOperationId ?? operation.processorOperationId;
+  const told = processorRefundId ? (outcome.rawMessage ?? message) : message;
   const move: Move = {
     step: `${operation.reference}:refused`,
-    operation: { id: operation.id, set: { status: 'failed', failureCode: declineCode, failureMessage: message, nextLookupAt: null } },
+    operation: {
+      id: operation.id,
+      set: { status: 'failed', failureCode: declineCode, failureMessage: told, processorOperationId: processorRefundId, nextLookupAt: null },
+    },
     charge: { id: charge.id, set: {} },
+    closes: operation.lookups > 0 ? unanswered : undefined,
     events: {},
   };
   if (operation.refundId) {
     return {
       ...move,
       charge: { id: charge.id, set: { refundedAtom: charge.refundedAtom - operation.amountAtom } },
-      refund: { id: operation.refundId, set: { status: 'failed', attemptErrorMessage: message } },
+      refund: { id: operation.refundId, set: { status: 'failed', attemptErrorMessage: told, processorRefundId } },
       attention: operation.purpose === 'late' ? lateAttention(message) : undefined,
-      events: { refund: 'refund.updated', charge: 'charge.updated' },
+      events: { refund: 'refund.failed', charge: 'charge.updated' },
     };
   }
   if (operation.type === 'capture') return { ...move, events: { charge: 'charge.updated' } };

@@ -10,7 +10,9 @@ import { attemptMove, planAttempt, type AttemptPlan } from './begin-attempt.js';
 import { LeaseLost } from './commit-move.js';
 import { intentCreated, intentRow, type NewIntent } from './create-intent.js';
 import type { HeldPayment } from './held-payment.js';
-import { applyMove, changeOf, eventsOf } from './move-effects.js';
+import { appliedMove } from './applied-move.js';
+import { changeOf } from './move-effects.js';
+import { eventsOf } from './move-events.js';
 import type { PaymentDeps } from './payment.deps.js';
 import { sendCharge } from './send-charge.js';
 
@@ -44,6 +46,9 @@ export async function payInline(deps: PaymentDeps, change: Change, input: NewInt
     operations: [],
     refunds: [],
     evidence: [],
+    callbacks: [],
+    disputes: [],
+    lookupOffsets: deps.lookupOffsets,
     kinds: new Map(),
     released: false,
     footing: null,
@@ -57,7 +62,7 @@ export async function payInline(deps: PaymentDeps, change: Change, input: NewInt
 async function begin(deps: PaymentDeps, change: Change, fresh: HeldPayment, plan: AttemptPlan): Promise<HeldPayment | null> {
   const { accountId } = change;
   const { move, options } = attemptMove(deps, fresh, plan);
-  const after = applyMove(fresh, move, fresh.intent.createdAt, options.processorKind);
+  const after = appliedMove(fresh, move, fresh.intent.createdAt, options.processorKind);
   const known = subscribers.get(accountId) ?? (await eventFooting(deps.db, accountId, [])).subscribers;
   const created = renderEvents(change, [intentCreated(change, fresh.intent)], { sequences: new Map(), subscribers: known });
   const attempted = renderEvents(changeOf(deps.environment, fresh), eventsOf(fresh, after, { move, environment: deps.environment }), created.footing);
@@ -67,10 +72,10 @@ async function begin(deps: PaymentDeps, change: Change, fresh: HeldPayment, plan
     footing: attempted.footing,
   };
   const { owner } = deps.leases;
-  const charge = after.charges[0]!;
+  const charge = { row: after.charges[0]!, callLimitMs: options.callLimitMs, target: after.intent };
   fresh.lease.confirmedAt = performance.now();
   try {
-    await writeNewPayment(deps.db, change, { owner, subscribers: known, intent: after.intent, charge, callLimitMs: options.callLimitMs, events });
+    await writeNewPayment(deps.db, change, { owner, subscribers: known, intent: after.intent, charge, events });
   } catch (error) {
     subscribers.delete(accountId);
     if (isStale(error)) return null;

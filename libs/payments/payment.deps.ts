@@ -1,6 +1,8 @@
 import type { Db } from '../db/client.js';
 import type { SecretBox } from '../db/secret.js';
 import type { Environment } from '../domain/environment.js';
+import { lookupOffsets } from '../domain/payment/payment.schedule.js';
+import type { Connection } from '../processors/port.js';
 import { createProcessorRegistry, type ProcessorRegistry } from '../processors/registry.js';
 import { ConnectionCache } from './connection-cache.js';
 import { LeaseKeeper } from './lease-keeper.js';
@@ -13,8 +15,10 @@ export interface PaymentDeps {
   processors: ProcessorRegistry;
   connections: ConnectionCache;
   leases: LeaseKeeper;
+  /** When unresolved attempts are looked up, in milliseconds from when they became unresolved. */
+  lookupOffsets: readonly number[];
   /** Where processors post what they learn later; null: they are asked by lookup only. */
-  callbackUrlFor: (processorPublicId: string) => string | null;
+  callbackUrlFor: (connection: Pick<Connection, 'publicId' | 'kind'>) => string | null;
   /** Told of what is not the caller's business: a lost lease, a failing renewal. */
   warn: (message: string, details: Record<string, unknown>) => void;
 }
@@ -25,9 +29,15 @@ export interface PaymentDepsOptions {
   secrets: SecretBox;
   /** Base address of the simulator; null where there is none. */
   simulatorUrl: string | null;
+  simulatorSecret?: Buffer | null;
+  /** One machine runs everything: processors of staging may stand on loopback addresses. */
+  local?: boolean;
   /** Names the process in `lease_owner`. */
   owner: string;
-  callbackUrlFor?: PaymentDeps['callbackUrlFor'];
+  /** Default: the published schedule. */
+  lookupOffsets?: readonly number[];
+  /** Base addresses of the API that takes callbacks: for everybody, and for the simulator, which runs on the same machine. */
+  callbacksTo?: { publicUrl: string; localUrl: string };
   warn?: PaymentDeps['warn'];
 }
 
@@ -37,10 +47,14 @@ export function createPaymentDeps(options: PaymentDepsOptions): PaymentDeps {
     db: options.db,
     environment: options.environment,
     secrets: options.secrets,
-    processors: createProcessorRegistry(options.environment, { simulatorUrl: options.simulatorUrl }),
+    processors: createProcessorRegistry(options.environment, options),
     connections: new ConnectionCache(options),
     leases: new LeaseKeeper(options.db, { owner: options.owner, warn }),
-    callbackUrlFor: options.callbackUrlFor ?? (() => null),
+    lookupOffsets: options.lookupOffsets ?? lookupOffsets,
+    callbackUrlFor: ({ publicId, kind }) => {
+      const base = kind === 'simulator' ? options.callbacksTo?.localUrl : options.callbacksTo?.publicUrl;
+      return base ? `${base}/callbacks/${publicId}` : null;
+    },
     warn,
   };
 }

@@ -21,7 +21,9 @@ export async function runOperation(deps: PaymentDeps, held: HeldPayment, operati
   const adapter = deps.processors.processorFor(connection.kind);
   const { idempotencyWindowMs } = adapter.capabilities(connection);
   const first = operation.firstSentAt === null;
-  if (first || held.clock() < resendDeadline(operation.firstSentAt!.getTime(), idempotencyWindowMs)) {
+  // What was accepted and takes its time would be answered by the same key as it was then.
+  const accepted = operation.processorOperationId !== null;
+  if (first || (!accepted && held.clock() < resendDeadline(operation.firstSentAt!.getTime(), idempotencyWindowMs))) {
     return send(deps, held, { adapter, connection, operation, charge });
   }
   return lookUp(deps, held, { adapter, connection, operation, charge });
@@ -71,7 +73,7 @@ async function lookUp(deps: PaymentDeps, held: HeldPayment, { adapter, connectio
   if (answer.found === 'yes') return recordOperation(deps, held, { operation, charge, outcome: answer.outcome });
   const { lookup, settleAfterMs } = adapter.capabilities(connection);
   const settled = operation.callBy !== null && held.clock() >= operation.callBy.getTime() + settleAfterMs;
-  const gone = answer.found === 'absent' && lookup === 'strong' && settled && operation.lookups >= readsUntilAbsent;
+  const gone = answer.found === 'absent' && operation.processorOperationId === null && lookup === 'strong' && settled && operation.lookups >= readsUntilAbsent;
   const outcome: OperationOutcome = gone
     ? { outcomeClass: 'not_sent', declineCode: 'processing_error', rawMessage: 'The processor does not know the operation.' }
     : { outcomeClass: 'unknown' };

@@ -54,7 +54,7 @@ export async function tokenisePaymentMethod(deps: TokeniseDeps, change: Change, 
   const { card, theirPaymentMethodId, verification, connection } = result;
   const shown = {
     method: shownOf(hidden, card),
-    credential: { theirPaymentMethodId, networkTransactionId: verification.networkTransactionId },
+    credential: { theirPaymentMethodId, networkTransactionId: verification.networkTransactionId, fingerprint: card?.fingerprint ?? null },
     processorId: connection.kind === 'simulator' ? null : connection.id,
     attachTo: input.attachTo ?? null,
   };

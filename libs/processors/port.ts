@@ -109,8 +109,8 @@ export interface VerifyCall extends CallIdentity {
 export interface CardDescription {
   brand: string;
   last4: string;
-  /** Issuer identification number: the first six digits. */
-  iin: string;
+  /** Issuer identification number: the first six digits; null where the processor keeps it. */
+  iin: string | null;
   expMonth: number;
   expYear: number;
   funding: 'credit' | 'debit' | 'prepaid' | 'unknown';
@@ -189,11 +189,13 @@ export interface ToldPayment {
   /** The reference of our attempt; null if the payment is not ours. */
   reference: string | null;
   processorPaymentId: string;
-  amountAtom: number;
+  /** What the attempt asked for; null where only a refund or a dispute of it was told. */
+  amountAtom: number | null;
   /** Lower-case ISO 4217. */
   currency: string;
   /** What it says about the attempt; `unknown` if it says nothing. */
   outcome: PaymentOutcome;
+  /** Sums that were not told are 0: none of them proves that less happened than is known. */
   totals: PaymentTotals;
   refunds: ToldRefund[];
   disputes: ToldDispute[];

@@ -1,7 +1,7 @@
 import { Agent, type Dispatcher } from 'undici';
 import type { Deadlines } from './port.js';
 
-const longestAnswer = 256 * 1024;
+const usualLongestAnswer = 256 * 1024;
 
 export interface WireRequest {
   origin: string;
@@ -9,13 +9,16 @@ export interface WireRequest {
   method: 'GET' | 'POST';
   headers: Record<string, string>;
   body?: string;
+  /** Bytes of the answer that are read at most; default 256 KiB. */
+  longestAnswer?: number;
 }
 
 /** `not_sent`: no byte was written. `lost`: bytes were written and no whole answer came. */
 export type WireResult =
   | { kind: 'not_sent'; reason: string }
   | { kind: 'lost'; reason: string }
-  | { kind: 'answered'; status: number; body: string };
+  /** Names of headers in lower case; one that came several times is a list. */
+  | { kind: 'answered'; status: number; headers: Readonly<Record<string, string | string[] | undefined>>; body: string };
 
 /** Sockets to processors: one agent per connect limit, no retry, no pipelining, no redirect. */
 export class Wire {
@@ -25,9 +28,9 @@ export class Wire {
    * One exchange, never repeated and never cancelled from outside. It ends by itself at `deadlines.totalMs`, which
    * covers waiting for a socket, connecting, sending and reading.
    */
-  exchange(request: WireRequest, deadlines: Deadlines): Promise<WireResult> {
+  exchange({ longestAnswer, ...request }: WireRequest, deadlines: Deadlines): Promise<WireResult> {
     return new Promise((resolve) => {
-      const exchange = new Exchange(deadlines.totalMs, resolve);
+      const exchange = new Exchange({ totalMs: deadlines.totalMs, longestAnswer: longestAnswer ?? usualLongestAnswer }, resolve);
       try {
         this.agentFor(deadlines.connectMs).dispatch({ ...request, body: request.body ?? null, blocking: false }, exchange);
       } catch (error) {
@@ -55,15 +58,16 @@ class Exchange implements Dispatcher.DispatchHandler {
   private started = false;
   private done = false;
   private status = 0;
+  private headers: Readonly<Record<string, string | string[] | undefined>> = {};
   private size = 0;
   private readonly chunks: Buffer[] = [];
   private readonly timer: NodeJS.Timeout;
 
   constructor(
-    totalMs: number,
+    private readonly limits: { totalMs: number; longestAnswer: number },
     private readonly resolve: (result: WireResult) => void,
   ) {
-    this.timer = setTimeout(() => this.fail(new Error(`no answer within ${totalMs} ms`)), totalMs);
+    this.timer = setTimeout(() => this.fail(new Error(`no answer within ${limits.totalMs} ms`)), limits.totalMs);
   }
 
   /** Called once a socket is connected, immediately before the first byte; a second call would be a repeat. */
@@ -77,18 +81,20 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.controller = controller;
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Exchange['headers']): void {
     this.status = status;
+    this.headers = headers;
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.size += chunk.length;
+    const { longestAnswer } = this.limits;
     if (this.size > longestAnswer) this.fail(new Error(`the answer is longer than ${longestAnswer} bytes`));
     else this.chunks.push(chunk);
   }
 
   onResponseEnd(): void {
-    this.finish({ kind: 'answered', status: this.status, body: Buffer.concat(this.chunks).toString('utf8') });
+    this.finish({ kind: 'answered', status: this.status, headers: this.headers, body: Buffer.concat(this.chunks).toString('utf8') });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {

@@ -21,6 +21,8 @@ export interface ChargeFields {
   failureMessage: string | null;
   rawCode: string | null;
   rawMessage: string | null;
+  retryAdvice: string | null;
+  networkAdviceCode: string | null;
   authorizedAtom: number;
   capturedAtom: number;
   refundedAtom: number;
@@ -60,6 +62,8 @@ export function chargeView(row: ChargeFields, processorKind: string | null, envi
     processor_metadata: row.processorMetadata,
     processor_code: row.rawCode,
     processor_message: row.rawMessage,
+    retry_advice: row.retryAdvice,
+    network_advice_code: row.networkAdviceCode,
     failure_code: row.declineCode,
     failure_message: row.failureMessage,
     disputed: row.disputed,

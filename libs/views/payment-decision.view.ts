@@ -1,5 +1,5 @@
 import type { Environment } from '../domain/environment.js';
-import type { RouteDecision } from '../domain/route/route.decision.js';
+import type { RouteDecision, SkipReason } from '../domain/route/route.decision.js';
 import { publicId } from './ids.js';
 
 export interface DecidedCharge {
@@ -8,6 +8,7 @@ export interface DecidedCharge {
   processorId: string;
   outcomeClass: string | null;
   declineCode: string | null;
+  retryAdvice: string | null;
   decision: Record<string, unknown>;
 }
 
@@ -21,7 +22,7 @@ type Stored = Partial<RouteDecision> & { route_id?: string | null; version?: num
 
 /** One entry per attempt; one without a charge where no attempt could begin. */
 export function explainPayment(
-  intent: { decision: Record<string, unknown> | null; declineCode: string | null },
+  intent: { decision: Record<string, unknown> | null; declineCode: string | null; stoppedAt: Date | null },
   charges: readonly DecidedCharge[],
   { names, environment }: Around,
 ) {
@@ -36,15 +37,27 @@ export function explainPayment(
       outcome_class: charge.outcomeClass,
       decline_code: charge.declineCode,
       ...common(stored),
-      reason: sentences(stored, `Sent to ${name ?? 'a connection'}`, charge.outcomeClass),
+      reason: sentences(stored, `Sent to ${name ?? 'a connection'}`, charge),
     };
   });
-  if (charges.length > 0 || intent.declineCode !== 'no_processor_available') return attempts;
+  const stopped = intent.stoppedAt !== null || intent.declineCode === 'charging_stopped';
+  if (!stopped && intent.declineCode !== 'no_processor_available') return attempts;
   const stored = (intent.decision ?? {}) as Stored;
-  const reason = stored.route_id ? 'No attempt: no connection of the route can take this payment' : 'No attempt: no route leads this payment';
+  const reason = stopped ? 'No attempt: new charges are stopped' : stored.route_id ? 'No attempt: no connection of the route can take this payment' : 'No attempt: no route leads this payment';
   const none = { charge_id: null, attempt_number: null, processor_id: null, processor_name: null, outcome_class: null, decline_code: intent.declineCode };
-  return [{ ...none, ...common(stored), reason: sentences(stored, reason, null) }];
+  return [...attempts, { ...none, ...common(stored), reason: sentences(stored, reason, null) }];
 }
+
+const skipWords: Record<SkipReason, string> = {
+  unknown_connection: 'there is no such connection',
+  not_supported_here: 'its kind does not exist in this environment',
+  disabled: 'it is disabled',
+  stopped: 'new charges there are stopped',
+  no_mapping: 'it does not know the payment method',
+  no_stored_credential: 'it may not use the payment method without the customer',
+  scheme_limit: 'the card scheme allows no more attempts with this card for now',
+  never_again: 'the card scheme forbids every further attempt with this card',
+};
 
 function common(stored: Stored) {
   return {
@@ -58,13 +71,14 @@ function common(stored: Stored) {
   };
 }
 
-function sentences(stored: Stored, first: string, outcomeClass: string | null): string {
+function sentences(stored: Stored, first: string, charge: DecidedCharge | null): string {
   const rule = stored.route_id ? (stored.rule ? ` by rule "${stored.rule}"` : ' by the route\'s default') : '';
-  const skipped = (stored.skipped ?? []).map(({ processor_id, reason }) => `${processor_id} skipped: ${reason.replaceAll('_', ' ')}`);
+  const skipped = (stored.skipped ?? []).map(({ processor_id, reason }) => `${processor_id} skipped: ${skipWords[reason]}`);
   return [
     `${first}${rule}${stored.strategy ? ` (${stored.strategy})` : ''}`,
     stored.fallback_reason ? `as fallback after ${stored.fallback_reason}` : null,
-    outcomeClass ? `outcome ${outcomeClass.replaceAll('_', ' ')}` : null,
+    charge?.outcomeClass ? `outcome ${charge.outcomeClass.replaceAll('_', ' ')}` : null,
+    charge?.retryAdvice === 'never' ? skipWords.never_again : null,
     ...skipped,
   ]
     .filter((part) => part !== null)

@@ -28,6 +28,8 @@ export interface PaymentIntentFields {
   declineCode: string | null;
   declineReason: string | null;
   execution: string;
+  stoppedAt: Date | null;
+  stoppedBy: string[] | null;
   lastRefundAt: Date | null;
   canceledAt: Date | null;
   createdAt: Date;
@@ -78,6 +80,9 @@ export function paymentIntentView(row: PaymentIntentFields, parts: PaymentIntent
     return_url: row.returnUrl,
     description: row.description,
     execution: row.execution,
+    charging_stopped: row.stoppedAt
+      ? { since: row.stoppedAt.toISOString(), charge_stop_ids: (row.stoppedBy ?? []).map((uuid) => publicId('stop', environment, uuid)) }
+      : null,
     custom_fields: row.customFields,
     metadata: row.metadata,
     canceled_at: row.canceledAt?.toISOString() ?? null,

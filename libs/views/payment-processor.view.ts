@@ -9,6 +9,7 @@ export interface PaymentProcessorFields {
   kind: string;
   settings: Record<string, unknown> | null;
   credentialsSealed: string | null;
+  credentialsOverlapUntil: Date | null;
   isEnabled: boolean;
   deletedAt: Date | null;
   createdAt: Date;
@@ -26,6 +27,7 @@ export function paymentProcessorView(row: PaymentProcessorFields, environment: E
     processor_name: publishedProcessorName(row.kind),
     settings: row.settings ?? {},
     has_credentials: row.credentialsSealed !== null,
+    credentials_overlap_until: row.credentialsOverlapUntil?.toISOString() ?? null,
     is_enabled: row.isEnabled,
     is_deleted: row.deletedAt !== null,
     created_at: row.createdAt.toISOString(),

@@ -50,7 +50,7 @@ describe('writes of connections and payment methods', () => {
   function shown(id: string, processorId: string) {
     const card = { cardBrand: 'visa', cardFunding: 'credit', cardCountry: null, cardIin: null, lastFour: '4242', expMonth: 1, expYear: 2040, fingerprint: null };
     const about = { id, displayName: 'Card', billingAddress: null, customFields: null, metadata: null };
-    const credential = { theirPaymentMethodId: 'theirs', networkTransactionId: null };
+    const credential = { theirPaymentMethodId: 'theirs', networkTransactionId: null, fingerprint: null };
     return { method: { ...about, ...card, provider: 'credit_card' }, credential, processorId, attachTo: null };
   }
 
@@ -98,7 +98,7 @@ describe('writes of connections and payment methods', () => {
     }],
     ['importMapping', async () => {
       const [{ id }, processorId] = [await method(), await connection()];
-      return { objectId: id, run: (tx, by) => importMapping(tx, by, { methodId: id, processorId, theirPaymentMethodId: 'x', networkTransactionId: null }) };
+      return { objectId: id, run: (tx, by) => importMapping(tx, by, { methodId: id, processorId, theirPaymentMethodId: 'x', networkTransactionId: null, fingerprint: null }) };
     }],
   ];
 

@@ -22,6 +22,7 @@ export default async function setup() {
     TEST_TEMPORAL_NAMESPACE_STAGING: stack.namespace('staging'),
     TEST_TEMPORAL_NAMESPACE_PRODUCTION: stack.namespace('production'),
     TEST_SIMULATOR_URL: stack.simulatorUrl ?? '',
+    TEST_SIMULATOR_SECRET: stack.secrets.simulatorSecret,
     TEST_WORKER_STAGING_URL: `http://127.0.0.1:${stack.ports['worker-metrics-staging']}`,
     TEST_SECRET_KEYS_STAGING: stack.secrets.keys.staging.secretKeys,
     TEST_SECRET_KEYS_PRODUCTION: stack.secrets.keys.production.secretKeys,

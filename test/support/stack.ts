@@ -14,6 +14,7 @@ export const shared = {
   temporalUi: given('TEST_TEMPORAL_UI'),
   namespaceStaging: given('TEST_TEMPORAL_NAMESPACE_STAGING'),
   simulatorUrl: given('TEST_SIMULATOR_URL'),
+  simulatorSecret: given('TEST_SIMULATOR_SECRET'),
   workerStagingUrl: given('TEST_WORKER_STAGING_URL'),
   secretKeysStaging: given('TEST_SECRET_KEYS_STAGING'),
   secretKeysProduction: given('TEST_SECRET_KEYS_PRODUCTION'),

@@ -45,7 +45,7 @@ export class PaymentEntity {
   /** Whether whoever woke the payment can be told where it stands. An unknown outcome is worth waiting for. */
   answered(ticket: number): boolean {
     if (this.finished < ticket || !this.last || this.last.state === 'busy') return false;
-    return this.last.state === 'final' || this.last.status !== 'processing' || this.last.outcomeClass === 'pending';
+    return this.last.state === 'final' || this.last.status !== 'processing' || this.last.outcomeClass === 'pending' || this.last.stopped === true;
   }
 
   /** Milliseconds until the payment wants to be looked at again; null: only when woken. */
@@ -58,6 +58,7 @@ export class PaymentEntity {
     if (!this.last) return `${payment}: first attempt`;
     const { status, outcomeClass, declineCode, state, nextAt } = this.last;
     const attempt = outcomeClass ? `, last attempt ${outcomeClass}${declineCode ? ` (${declineCode})` : ''}` : '';
+    if (this.last.stopped) return `${payment}: ${status}; new charges are stopped, it goes on when the stop is lifted`;
     const next = state === 'final' ? 'nothing is left to do' : nextAt ? `looked at again at ${nextAt}` : 'waits to be woken';
     return `${payment}: ${status}${attempt}; ${next}`;
   }

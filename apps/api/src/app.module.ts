@@ -2,6 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { AccountsModule } from './accounts/accounts.module.js';
 import { ApiTokensModule } from './api-tokens/api-tokens.module.js';
 import { AttentionModule } from './attention/attention.module.js';
+import { ChargeStopsModule } from './charge-stops/charge-stops.module.js';
 import { ChargesModule } from './charges/charges.module.js';
 import { CustomersModule } from './customers/customers.module.js';
 import { ErrorsModule } from './errors/errors.module.js';
@@ -29,6 +30,7 @@ const features = [
   AccountsModule,
   ApiTokensModule,
   AttentionModule,
+  ChargeStopsModule,
   ChargesModule,
   CustomersModule,
   ErrorsModule,

@@ -26,6 +26,7 @@ const words: Record<string, Words> = {
   processor_rate_limited: failed,
   connection_failed: failed,
   no_processor_available: failed,
+  charging_stopped: { title: 'Payments are paused', text: 'Your card was not charged. Try again later.' },
 };
 
 /** What a normalised decline code means to the person who pays. */

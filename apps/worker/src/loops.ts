@@ -1,5 +1,6 @@
 import type { Composition } from './activities.js';
 import { startReconciler } from './loops/reconciler.loop.js';
+import { startRestarter } from './loops/restart.loop.js';
 import { startSweeper } from './loops/sweeper.loop.js';
 import { startWaker } from './loops/waker.loop.js';
 
@@ -11,7 +12,7 @@ export function startLoops(composition: Composition): () => Promise<void> {
     stops.push(startWaker({ db, databaseUrl: config.databaseUrl, client, environment: config.environment, log }));
   }
   if (config.queues.includes('subscriptions')) stops.push(startReconciler(composition));
-  stops.push(startSweeper(composition));
+  stops.push(startSweeper(composition), startRestarter(composition));
   return async () => {
     await Promise.all(stops.map((stop) => stop()));
   };

@@ -65,7 +65,11 @@ function compose(config: Config, { database, temporal, log }: { database: Databa
     environment: config.environment,
     secrets,
     simulatorUrl: config.simulatorUrl,
+    simulatorSecret: config.simulatorSecret,
+    callbacksTo: config,
+    local: config.local,
     owner: `worker:${process.pid}`,
+    lookupOffsets: config.lookupOffsets,
     warn: (message, { payment_intent: id, error }) => log.warn({ payment_intent_id: id, reason: error }, message),
   });
   return { config, log, database, db: database.db, client: temporal.client, secrets, payments, stopping: new AbortController() };

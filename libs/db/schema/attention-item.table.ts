@@ -12,6 +12,8 @@ export const attentionItems = pgTable(
     type: text().notNull(),
     kind: text().notNull(),
     objectId: uuid().notNull(),
+    /** Tells apart several lines of one type about one object. */
+    about: text().notNull().default(''),
     reason: text().notNull(),
     details: object(),
     /** What can be done, in plain words and as calls. */
@@ -22,7 +24,7 @@ export const attentionItems = pgTable(
     resolution: text(),
   },
   (t) => [
-    uniqueIndex('attention_items_open').on(t.type, t.objectId).where(sql`resolved_at is null`),
+    uniqueIndex('attention_items_open').on(t.type, t.objectId, t.about).where(sql`resolved_at is null`),
     index('attention_items_account').on(t.accountId, t.id),
   ],
 );

@@ -63,6 +63,9 @@ export const paymentIntents = pgTable(
     nextActionAt: instant(),
     /** No work is left: final status or at rest, no unresolved attempt or money operation. */
     settled: boolean().notNull().default(false),
+    /** Since when it waits for stops to be lifted, and for which ones; it goes on when the restart lets it go. */
+    stoppedAt: instant(),
+    stoppedBy: uuid().array(),
     lastRefundAt: instant(),
     canceledAt: instant(),
     ...stamps(),
@@ -72,6 +75,7 @@ export const paymentIntents = pgTable(
     index('payment_intents_customer').on(t.customerId, t.id),
     index('payment_intents_driver').on(t.id).where(sql`driver = 'api' and not settled`),
     index('payment_intents_due').on(t.nextActionAt).where(sql`not settled`),
+    index('payment_intents_stopped').on(t.accountId, t.id).where(sql`stopped_at is not null`),
     uniqueIndex('payment_intents_invoice').on(t.invoiceId).where(sql`status <> 'canceled'`),
     uniqueIndex('payment_intents_reference').on(t.accountId, t.reference),
     check('payment_intents_amount', sql`amount_atom > 0`),
@@ -134,6 +138,8 @@ export const charges = pgTable(
     redirectUrl: text(),
     customFields: object(),
     processorMetadata: object(),
+    /** When a reconciliation last found it at the processor. */
+    reconciledAt: instant(),
     ...stamps(),
   },
   (t) => [
@@ -142,8 +148,10 @@ export const charges = pgTable(
     uniqueIndex('charges_success').on(t.paymentIntentId).where(sql`status = 'succeeded' and voided_at is null and not is_late`),
     uniqueIndex('charges_reference').on(t.processorId, t.reference),
     index('charges_account').on(t.accountId, t.id),
-    index('charges_method').on(t.paymentMethodId, t.createdAt),
-    index('charges_fingerprint').on(t.processorId, t.fingerprint, t.createdAt).where(sql`fingerprint is not null`),
+    index('charges_method').on(t.paymentMethodId, t.createdAt).where(sql`status = 'failed'`),
+    index('charges_fingerprint').on(t.processorId, t.fingerprint, t.createdAt).where(sql`status = 'failed' and fingerprint is not null`),
+    index('charges_never_method').on(t.paymentMethodId).where(sql`retry_advice = 'never'`),
+    index('charges_never_fingerprint').on(t.processorId, t.fingerprint).where(sql`retry_advice = 'never' and fingerprint is not null`),
     index('charges_processor_payment').on(t.processorId, t.processorPaymentId).where(sql`processor_payment_id is not null`),
     check('charges_captured', sql`captured_atom <= authorized_atom`),
     check('charges_refunded', sql`refunded_atom <= captured_atom and refunded_atom >= 0`),

@@ -11,6 +11,8 @@ export const paymentProcessors = pgTable(
     kind: text().$type<'simulator' | 'stripe' | 'http'>().notNull(),
     settings: object(),
     credentialsSealed: text(),
+    /** Until when signatures made with the secrets before the last rotation are accepted. */
+    credentialsOverlapUntil: instant(),
     isEnabled: boolean().notNull().default(true),
     /** When its breaker opened; null while it takes its share. */
     degradedAt: instant(),

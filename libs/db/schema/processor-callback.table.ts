@@ -21,7 +21,7 @@ export const processorCallbacks = pgTable(
     chargeId: uuid(),
     receivedAt: instant().notNull(),
     appliedAt: instant(),
-    /** What came of it: `applied`, `nothing_new`, `not_ours`. */
+    /** What came of it: `applied`, `nothing_new`, `not_ours`, `attention` (a person must look). */
     result: text(),
   },
   (t) => [

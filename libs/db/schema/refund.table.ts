@@ -27,6 +27,7 @@ export const refunds = pgTable(
   (t) => [
     index('refunds_account').on(t.accountId, t.id),
     index('refunds_charge').on(t.chargeId, t.id),
+    index('refunds_failed').on(t.updatedAt).where(sql`status = 'failed'`),
     uniqueIndex('refunds_processor').on(t.chargeId, t.processorRefundId).where(sql`processor_refund_id is not null`),
     check('refunds_amount', sql`amount_atom > 0`),
   ],

@@ -14,6 +14,7 @@ const moments = [
   'payment_intent.succeeded', 'payment_intent.processing', 'payment_intent.requires_action', 'payment_intent.requires_capture',
   'payment_intent.failed', 'payment_intent.canceled', 'payment_intent.exception',
   'payment_link.paused',
+  'charge_stop.started', 'charge_stop.lifted',
   'payment_method.authorized', 'payment_method.attached', 'payment_method.detached',
   'payment_processor.degraded', 'payment_processor.recovered',
   'payment_route.published',

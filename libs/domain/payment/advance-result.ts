@@ -13,6 +13,8 @@ import type { IntentStatus } from './payment-status.js';
 export interface AdvanceResult {
   state: 'final' | 'waiting' | 'busy';
   status: IntentStatus;
+  /** It waits for a stop of new charges to be lifted. */
+  stopped?: true;
   /** Class of the latest attempt, absent when there was none. */
   outcomeClass?: OutcomeClass;
   /** Normalised decline code of the latest refused attempt. `no_processor_available` when no attempt could begin. */

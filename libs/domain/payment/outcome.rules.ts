@@ -1,4 +1,6 @@
 import type { FallbackClass, FallbackPolicy } from '../route/route.document.js';
+import { mayBeRetriedNow } from './decline-class.js';
+import type { RetryAdvice } from './network-advice.js';
 import type { OutcomeClass } from './outcome.js';
 import type { ChargeStatus } from './payment-status.js';
 
@@ -35,8 +37,15 @@ export const outcomeRules: Record<OutcomeClass, ClassRule> = {
   unknown: { charge: 'pending', elsewhere: 'never', later: 'resolve' },
 };
 
-/** Whether the route lets another connection be tried after `attempts` attempts, the last of this class. */
-export function mayTryElsewhere(outcomeClass: OutcomeClass, policy: FallbackPolicy, attempts: number): boolean {
-  if (outcomeRules[outcomeClass].elsewhere === 'never' || attempts >= policy.max_attempts) return false;
-  return policy.on.includes(outcomeClass as FallbackClass);
+export interface LastAttempt {
+  outcomeClass: OutcomeClass;
+  declineCode?: string | null;
+  retryAdvice?: RetryAdvice | null;
+}
+
+/** Whether the route lets another connection be tried after `attempts` attempts, the last of which ended like this. */
+export function mayTryElsewhere(last: LastAttempt, policy: FallbackPolicy, attempts: number): boolean {
+  if (outcomeRules[last.outcomeClass].elsewhere === 'never' || attempts >= policy.max_attempts) return false;
+  if (last.retryAdvice === 'never' || !mayBeRetriedNow(last.declineCode)) return false;
+  return policy.on.includes(last.outcomeClass as FallbackClass);
 }

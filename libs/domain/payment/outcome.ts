@@ -1,4 +1,5 @@
 import type { DeclineCode } from '../../errors/catalogue.js';
+import type { RetryAdvice } from './network-advice.js';
 
 /** What one call to a processor meant. The table of what may follow each class is in `outcome.rules.ts`. */
 export const outcomeClasses = [
@@ -33,7 +34,7 @@ export interface AttemptOutcome {
    * What the card scheme says about trying again: `never` forbids every later attempt with this card (Visa category 1,
    * Mastercard merchant advice 03 and 21), `later` advises to wait. Null or absent: nothing was said.
    */
-  retryAdvice?: 'never' | 'later' | null;
+  retryAdvice?: RetryAdvice | null;
   /** The scheme's own code behind `retryAdvice`. */
   networkAdviceCode?: string | null;
   /** What the processor says it approved, in atoms. */

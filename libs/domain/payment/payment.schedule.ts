@@ -16,9 +16,9 @@ export const captureWindowMs = 7 * day;
 export const pendingLimitBusinessDays = 10;
 
 /** Delay from now to lookup number `done` + 1; null when the schedule is used up. */
-export function nextLookupDelay(done: number): number | null {
-  const offset = lookupOffsets[done];
-  return offset === undefined ? null : offset - (lookupOffsets[done - 1] ?? 0);
+export function nextLookupDelay(done: number, offsets = lookupOffsets): number | null {
+  const offset = offsets[done];
+  return offset === undefined ? null : offset - (offsets[done - 1] ?? 0);
 }
 
 /** `days` business days (Monday to Friday, UTC) after an instant; both in epoch milliseconds. */

@@ -6,7 +6,7 @@ import { initialIntentStatuses, intentMoves, intentTable, moveIntent } from './p
 import { addBusinessDays, lookupOffsets, nextLookupDelay, resendDeadline } from './payment.schedule.js';
 import { nextStep, type PaymentState } from './payment.steps.js';
 import { chargeStatuses, intentStatuses } from './payment-status.js';
-import { schemeLimitReached } from './scheme-limit.js';
+import { schemeBlock } from './scheme-limit.js';
 
 describe('the table of payment intents', () => {
   it('is closed, and every status can be reached', () => {
@@ -32,14 +32,22 @@ describe('what may follow an outcome', () => {
 
   it('is another connection never after an outcome that may have taken money', () => {
     for (const outcomeClass of ['approved', 'pending', 'unknown', 'mismatch', 'hard_decline', 'risk_refused', 'insufficient_funds'] as const) {
-      expect(mayTryElsewhere(outcomeClass, policy, 1)).toBe(false);
+      expect(mayTryElsewhere({ outcomeClass }, policy, 1)).toBe(false);
     }
+  });
+
+  it('is no other connection once the scheme forbids the card, or after a code that is in no table', () => {
+    for (const outcomeClass of outcomeClasses) {
+      expect(mayTryElsewhere({ outcomeClass, retryAdvice: 'never' }, policy, 1)).toBe(false);
+      expect(mayTryElsewhere({ outcomeClass, declineCode: 'generic_decline' }, policy, 1)).toBe(false);
+    }
+    expect(mayTryElsewhere({ outcomeClass: 'soft_decline', declineCode: 'do_not_honor', retryAdvice: 'later' }, policy, 1)).toBe(true);
   });
 
   it('is another connection only by policy, up to its number of attempts', () => {
     fc.assert(
       fc.property(fc.constantFrom(...outcomeClasses), fc.subarray([...fallbackClasses]), fc.integer({ min: 1, max: 5 }), (outcomeClass, on, attempts) => {
-        if (!mayTryElsewhere(outcomeClass, { on, max_attempts: 3 }, attempts)) return;
+        if (!mayTryElsewhere({ outcomeClass }, { on, max_attempts: 3 }, attempts)) return;
         expect(on).toContain(outcomeClass);
         expect(attempts).toBeLessThan(3);
         expect(outcomeRules[outcomeClass].charge === 'failed' || outcomeClass === 'action_required').toBe(true);
@@ -111,10 +119,18 @@ describe('schedules', () => {
     expect(new Date(addBusinessDays(friday, 10)).toISOString()).toBe('2026-12-04T10:00:00.000Z');
   });
 
-  it('hold the schemes\' limits per method', () => {
-    expect(schemeLimitReached({ brand: 'visa', declined24h: 19, declined30d: 19 })).toBe(false);
-    expect(schemeLimitReached({ brand: 'Visa', declined24h: 0, declined30d: 20 })).toBe(true);
-    expect(schemeLimitReached({ brand: 'mastercard', declined24h: 10, declined30d: 10 })).toBe(true);
-    expect(schemeLimitReached({ brand: 'amex', declined24h: 99, declined30d: 99 })).toBe(false);
+  it.each([
+    ['visa', { day: 19, month: 19, never: false }, null],
+    ['Visa', { day: 0, month: 20, never: false }, 'scheme_limit'],
+    ['mastercard', { day: 9, month: 34, never: false }, null],
+    ['mastercard', { day: 10, month: 10, never: false }, 'scheme_limit'],
+    ['mastercard', { day: 0, month: 35, never: false }, 'scheme_limit'],
+    ['amex', { day: 99, month: 99, never: false }, null],
+    [null, { day: 99, month: 99, never: false }, null],
+    ['visa', { day: 0, month: 0, never: true }, 'never_again'],
+    ['amex', { day: 0, month: 0, never: true }, 'never_again'],
+    [null, { day: 0, month: 0, never: true }, 'never_again'],
+  ])('hold the schemes\' limits: %s after %j is %s', (brand, count, block) => {
+    expect(schemeBlock(brand, count)).toBe(block);
   });
 });

@@ -19,6 +19,8 @@ export interface OperationState {
 
 export interface PaymentState {
   status: IntentStatus;
+  /** It waits for a stop to be lifted, and for its turn after that. */
+  stopped?: boolean;
   charges: readonly ChargeState[];
   operations: readonly OperationState[];
   /** End of the capture window or of a challenge; null where none runs. */
@@ -40,7 +42,8 @@ export type PaymentStep =
 export function nextStep(state: PaymentState, now: number): PaymentStep {
   const operation = state.operations.find((each) => each.status === 'pending');
   if (operation) {
-    if (!operation.sent || (operation.nextLookupAt !== null && operation.nextLookupAt <= now)) {
+    // Sent and nothing planned: its sender died before the answer.
+    if (!operation.sent || operation.nextLookupAt === null || operation.nextLookupAt <= now) {
       return { kind: 'run_operation', operationId: operation.id };
     }
     return { kind: 'wait', until: operation.nextLookupAt };
@@ -48,7 +51,7 @@ export function nextStep(state: PaymentState, now: number): PaymentStep {
   if (state.status === 'exception') return { kind: 'done' };
   const unresolved = state.charges.find((each) => each.status === 'pending');
   if (unresolved) return stepOfUnresolved(unresolved, state, now);
-  if (state.status === 'processing') return { kind: 'begin_attempt' };
+  if (state.status === 'processing') return state.stopped ? { kind: 'wait', until: null } : { kind: 'begin_attempt' };
   if (state.status === 'requires_capture') return windowStep(state, now);
   return { kind: 'done' };
 }

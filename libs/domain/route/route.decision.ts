@@ -1,3 +1,4 @@
+import type { SchemeBlock } from '../payment/scheme-limit.js';
 import {
   defaultFallback,
   processorsOf,
@@ -36,11 +37,24 @@ export interface Candidate {
   supported: boolean;
   /** The payment method is known there. */
   mapped: boolean;
+  /** New charges there are stopped. */
+  stopped?: boolean;
   /** The method may be used there without the customer (mandate or network transaction id). */
   storedCredential: boolean;
+  /** The card scheme allows no attempt with this card there. */
+  schemeBlock?: SchemeBlock | null;
 }
 
-export const skipReasons = ['unknown_connection', 'disabled', 'not_supported_here', 'no_mapping', 'no_stored_credential', 'scheme_limit'] as const;
+export const skipReasons = [
+  'unknown_connection',
+  'not_supported_here',
+  'disabled',
+  'stopped',
+  'no_mapping',
+  'no_stored_credential',
+  'scheme_limit',
+  'never_again',
+] as const;
 export type SkipReason = (typeof skipReasons)[number];
 
 /** Why a payment goes where it goes; stored with every charge. Processors by public id. */
@@ -61,7 +75,6 @@ export function decideRoute(
   document: RouteDocument,
   facts: RouteFacts,
   candidates: ReadonlyMap<string, Candidate>,
-  schemeLimitReached = false,
 ): RouteDecision {
   const rule = document.rules.find((each) => holds(each.when, facts)) ?? null;
   const strategy = rule?.then ?? document.default;
@@ -69,7 +82,7 @@ export function decideRoute(
   const skipped: RouteDecision['skipped'] = [];
   const order: string[] = [];
   for (const processorId of named) {
-    const reason = schemeLimitReached ? 'scheme_limit' : skipReason(candidates.get(processorId), facts);
+    const reason = skipReason(candidates.get(processorId), facts);
     if (reason) skipped.push({ processor_id: processorId, reason });
     else order.push(processorId);
   }
@@ -88,9 +101,19 @@ export function skipReason(candidate: Candidate | undefined, facts: Pick<RouteFa
   if (!candidate) return 'unknown_connection';
   if (!candidate.supported) return 'not_supported_here';
   if (!candidate.enabled) return 'disabled';
+  if (candidate.stopped) return 'stopped';
   if (!candidate.mapped) return 'no_mapping';
   if (facts.initiator === 'merchant' && !candidate.storedCredential) return 'no_stored_credential';
-  return null;
+  return candidate.schemeBlock ?? null;
+}
+
+/** What neither time nor an operator changes for this method. */
+const lasting: ReadonlySet<SkipReason> = new Set(['unknown_connection', 'not_supported_here', 'no_mapping', 'no_stored_credential', 'never_again']);
+
+/** Whether no attempt could begin because the card scheme forbids this card for good. */
+export function isBarred(decision: Pick<RouteDecision, 'order' | 'skipped'>): boolean {
+  const barred = decision.skipped.some(({ reason }) => reason === 'never_again');
+  return barred && decision.order.length === 0 && decision.skipped.every(({ reason }) => lasting.has(reason));
 }
 
 function orderOf(strategy: RouteStrategy, facts: RouteFacts): string[] {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { checkPublishable, checkRouteDocument } from './route.checks.js';
-import { decideRoute, holds, skipReason, type Candidate, type RouteFacts } from './route.decision.js';
+import { decideRoute, holds, isBarred, skipReason, type Candidate, type RouteFacts } from './route.decision.js';
 import type { FieldTest, RouteCondition, RouteDocument } from './route.document.js';
 
 const facts: RouteFacts = {
@@ -67,7 +67,13 @@ describe('conditions', () => {
 });
 
 describe('a decision', () => {
-  const candidate = fc.record({ enabled: fc.boolean(), supported: fc.boolean(), mapped: fc.boolean(), storedCredential: fc.boolean() });
+  const candidate = fc.record({
+    enabled: fc.boolean(),
+    supported: fc.boolean(),
+    mapped: fc.boolean(),
+    storedCredential: fc.boolean(),
+    schemeBlock: fc.constantFrom(null, 'scheme_limit' as const, 'never_again' as const),
+  });
 
   it('names each connection once, as next in order or as skipped with a reason', () => {
     fc.assert(
@@ -81,6 +87,17 @@ describe('a decision', () => {
         expect(decision.order).toEqual(named.filter((id) => decision.order.includes(id)));
       }),
     );
+  });
+
+  it('is barred only where the scheme\'s prohibition is all that could change', () => {
+    const document: RouteDocument = { rules: [], default: { strategy: 'priority', processors: ['p0', 'p1'] } };
+    const decided = (p1: Partial<Candidate>) =>
+      isBarred(decideRoute(document, facts, new Map([['p0', { ...ready('p0'), schemeBlock: 'never_again' }], ['p1', { ...ready('p1'), ...p1 }]])));
+    expect(decided({ schemeBlock: 'never_again' })).toBe(true);
+    expect(decided({ mapped: false })).toBe(true);
+    expect(decided({})).toBe(false);
+    expect(decided({ enabled: false })).toBe(false);
+    expect(decided({ schemeBlock: 'scheme_limit' })).toBe(false);
   });
 
   it('takes the first rule that matches', () => {

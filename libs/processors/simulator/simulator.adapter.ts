@@ -17,6 +17,7 @@ import type {
   VerifyCall,
   VoidCall,
 } from '../port.js';
+import { answered, failedRead, foundOperation, foundPayment, totalsOf } from '../payment-reading.js';
 import { Wire, type WireResult } from '../wire.js';
 import { askedOutcome } from './simulator-outcome.js';
 import {
@@ -26,12 +27,13 @@ import {
   paymentList,
   paymentMethodAnswer,
   verificationAnswer,
-  type PaymentAnswer,
 } from './simulator.answer.js';
-import { failureOutcome, parseAs, paymentOutcome, totalsOf, unknownOutcome } from './simulator.outcome.js';
+import { failureOutcome, paymentOutcome } from './simulator.outcome.js';
 
 export interface SimulatorOptions {
   baseUrl: string;
+  /** What the simulator signs its callbacks with; null or absent: every callback is refused. */
+  secret?: Buffer | null;
 }
 
 const tenMinutes = 600_000;
@@ -158,30 +160,19 @@ class SimulatorAdapter implements ProcessorAdapter {
   private async lookupPayment(connection: Connection, call: LookupCall): Promise<LookupAnswer> {
     const result = await this.get(connection, `/v1/payments?reference=${encodeURIComponent(call.reference)}`);
     const list = answered(result, paymentList);
-    if (!list) return { found: 'unknown', outcome: readFailure(result) };
-    const payment = strongest(list.data);
-    if (!payment) return { found: 'absent' };
-    const outcome = paymentOutcome(payment, call);
-    const doubled = list.data.filter(holdsMoney).length > 1;
-    if (doubled) return found(payment, { ...outcome, outcomeClass: 'mismatch', rawMessage: 'several charges carry this reference' });
-    return found(payment, outcome);
+    if (!list) return failedRead(failureOutcome(result));
+    return foundPayment(list.data, (payment) => ({ outcome: paymentOutcome(payment, call), totals: totalsOf(payment, payment.disputed) }));
   }
 
   private async lookupOperation(connection: Connection, call: LookupCall): Promise<LookupAnswer> {
     const query = `reference=${encodeURIComponent(call.reference)}&kind=${call.operation}`;
     const result = await this.get(connection, `/v1/operations?${query}`);
     const list = answered(result, operationList);
-    if (!list) return { found: 'unknown', outcome: readFailure(result) };
-    const operation = list.data[0];
-    if (!operation) return { found: 'absent' };
-    const outcome: OperationOutcome = {
-      outcomeClass: 'approved',
-      processorOperationId: operation.id,
-      processorPaymentId: operation.payment?.id ?? null,
-      approvedAmountAtom: operation.amount,
-    };
-    const difference = operationDifference(operation, call) ?? (list.data.length > 1 ? 'several operations carry this reference' : null);
-    return found(operation.payment, difference ? { ...outcome, outcomeClass: 'mismatch', rawMessage: difference } : outcome);
+    if (!list) return failedRead(failureOutcome(result));
+    return foundOperation(list.data, call, ({ id, amount, payment }) => ({
+      outcome: { outcomeClass: 'approved', processorOperationId: id, processorPaymentId: payment?.id ?? null, approvedAmountAtom: amount },
+      totals: payment ? totalsOf(payment, payment.disputed) : null,
+    }));
   }
 
   private post(connection: Connection, path: string, call: CallIdentity, asked: string | null, body: object): Promise<WireResult> {
@@ -199,36 +190,4 @@ class SimulatorAdapter implements ProcessorAdapter {
 
 function identify(connection: Connection): Record<string, string> {
   return { authorization: `Bearer ${connection.id}` };
-}
-
-function answered<T>(result: WireResult, schema: Parameters<typeof parseAs<T>>[0]): T | null {
-  if (result.kind !== 'answered' || result.status < 200 || result.status > 299) return null;
-  return parseAs(schema, result.body);
-}
-
-/** A read changes nothing, so whatever it failed with, nothing was learned. */
-function readFailure(result: WireResult) {
-  return unknownOutcome(failureOutcome(result).rawMessage ?? 'the lookup failed');
-}
-
-function holdsMoney(payment: PaymentAnswer): boolean {
-  return payment.status === 'authorized' || payment.status === 'captured' || payment.status === 'pending';
-}
-
-function strongest(payments: PaymentAnswer[]): PaymentAnswer | null {
-  return payments.find(holdsMoney) ?? payments.at(-1) ?? null;
-}
-
-function operationDifference(operation: { amount: number; currency: string | null }, expected: LookupCall): string | null {
-  if (expected.amountAtom != null && operation.amount !== expected.amountAtom) {
-    return `amount ${operation.amount} instead of ${expected.amountAtom}`;
-  }
-  if (expected.currency && operation.currency && operation.currency !== expected.currency) return `currency ${operation.currency}`;
-  return null;
-}
-
-const nothing = { authorizedAmountAtom: 0, capturedAmountAtom: 0, refundedAmountAtom: 0, voided: true, disputed: false };
-
-function found(payment: PaymentAnswer | null, outcome: PaymentOutcome & OperationOutcome): LookupAnswer {
-  return { found: 'yes', outcome, totals: payment ? totalsOf(payment) : nothing };
 }

@@ -52,6 +52,8 @@ export const chargeShape = z
     processor_metadata: z.record(z.string(), z.unknown()).nullable(),
     processor_code: nullableText,
     processor_message: nullableText,
+    retry_advice: nullableText.describe('What the card scheme says about trying again: never, later or nothing'),
+    network_advice_code: nullableText.describe('The card scheme\'s own code behind retry_advice'),
     failure_code: nullableText.describe('Normalised decline code'),
     failure_message: nullableText,
     disputed: z.boolean(),

@@ -30,6 +30,12 @@ export const operations: Record<string, OperationWords> = {
   Attention_get: words('Retrieve an attention item'),
   Attention_resolve: words('Resolve an attention item', 'Does what the item names, for example reopens a payment link that paused itself.', ['conflict']),
 
+  ChargeStops_start: words('Stop new charges', 'Of the whole account, of one connection or of one price. When the answer comes no attempt begins there any more. A payment whose customer is present is refused with 409 `charging_stopped`; others wait, `processing`, and go on when the stop is lifted. A stopped connection is left out by the routes, so that others can take its payments. Lookups, callbacks, captures, voids and refunds go on.', ['conflict']),
+  ChargeStops_browse: words('List stops', byCursor),
+  ChargeStops_list: words('Search stops', byNumber),
+  ChargeStops_get: words('Retrieve a stop'),
+  ChargeStops_lift: words('Lift a stop', 'Payments that waited begin again, at most `restart_per_second` of them; new payments begin at once. `drained_at` says when nothing waited any more.', ['conflict']),
+
   Charges_page: words('List charges', byCursor),
   Charges_list: words('Search charges', byNumber),
   Charges_get: words('Retrieve a charge', 'A charge is one attempt of a payment at one processor.'),
@@ -97,6 +103,10 @@ export const operations: Record<string, OperationWords> = {
   PaymentMethods_importMapping: words('Import a processor\'s own token', 'For a method that another processor already knows.', ['conflict']),
 
   PaymentProcessors_create: words('Create a connection to a processor', 'Credentials are stored encrypted and never returned.'),
+  PaymentProcessors_rotate: words('Rotate a connection\'s credentials', 'Replaces all of them at once. Callbacks signed with a replaced secret are accepted until the overlap ends.', ['version_conflict']),
+  PaymentProcessors_disable: words('Disable a connection', 'No new charge goes there; captures, refunds, lookups and callbacks of its charges go on.'),
+  PaymentProcessors_enable: words('Enable a connection'),
+  PaymentProcessors_check: words('Check a connection', 'Asks the processor, read only, whether it can be reached and accepts the credentials. A failing processor is `ok: false` with the reason, not an error.'),
   PaymentProcessors_page: words('List connections', byCursor),
   PaymentProcessors_list: words('Search connections', byNumber),
   PaymentProcessors_get: words('Retrieve a connection'),

@@ -16,7 +16,11 @@ export class Payments implements BeforeApplicationShutdown, OnApplicationShutdow
       environment,
       secrets,
       simulatorUrl: config.simulatorUrl,
+      simulatorSecret: config.simulatorSecret,
+      callbacksTo: config,
+      local: config.local,
       owner: `api/${process.pid}`,
+      lookupOffsets: config.lookupOffsets,
       warn: (message, details) => log.warn(details, message),
     });
     this.graceMs = config.shutdownGraceSeconds * 1000;

@@ -138,7 +138,7 @@ export class LinkPaymentsService {
       return { kind: 'sent' };
     }
     const code = after.declineCode ?? 'generic_decline';
-    await record(code === 'no_processor_available' ? 'refused' : 'declined');
+    await record(code === 'no_processor_available' || code === 'charging_stopped' ? 'refused' : 'declined');
     return { kind: 'declined', code };
   }
 

@@ -94,6 +94,8 @@ export const paymentIntentShape = z
     return_url: nullableText,
     description: nullableText,
     execution: z.enum(['workflow', 'inline']),
+    charging_stopped: z.object({ since: z.iso.datetime(), charge_stop_ids: z.array(z.string()) }).nullable()
+      .describe('New charges are stopped: the payment goes on by itself when the stops are lifted'),
     custom_fields: z.record(z.string(), z.unknown()).nullable(),
     metadata: z.record(z.string(), z.unknown()).nullable(),
     canceled_at: time.nullable(),

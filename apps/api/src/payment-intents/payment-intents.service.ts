@@ -122,7 +122,7 @@ export class PaymentIntentsService {
     if (!intent) throw notFound('payment intent');
     const charges = await chargesOfIntent(db, intent.id);
     const names = await processorNames(db, charges.map((charge) => charge.processorId));
-    return explainPayment({ decision: intent.decision, declineCode: intent.declineCode }, charges, { names, environment: caller.environment });
+    return explainPayment(intent, charges, { names, environment: caller.environment });
   }
 
   async list(caller: Caller, body: ListPaymentIntentsBody) {

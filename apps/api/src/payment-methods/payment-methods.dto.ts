@@ -50,6 +50,7 @@ export const importMappingBody = z.strictObject({
   processor_id: idText,
   their_payment_method_id: text(255).min(1),
   network_transaction_id: text(255).min(1).nullable().optional().describe('Lets charges be made without the customer'),
+  fingerprint: text(255).min(1).nullable().optional().describe('The connection\'s own mark of the card, equal for the same card: refusals are counted by it'),
 });
 export type ImportMappingBody = z.infer<typeof importMappingBody>;
 

@@ -63,7 +63,11 @@ export class PaymentMethodsService {
     const methodId = pathId('pm', publicId, caller);
     const processorId = bodyId('processor_id', 'processor', body.processor_id, caller);
     const mapping = {
-      methodId, processorId, theirPaymentMethodId: body.their_payment_method_id, networkTransactionId: body.network_transaction_id ?? null,
+      methodId,
+      processorId,
+      theirPaymentMethodId: body.their_payment_method_id,
+      networkTransactionId: body.network_transaction_id ?? null,
+      fingerprint: body.fingerprint ?? null,
     };
     return transact(this.infrastructure.db, caller.change(), (tx) => importMapping(tx, caller.change(), mapping));
   }

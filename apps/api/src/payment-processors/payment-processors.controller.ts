@@ -4,8 +4,10 @@ import { Caller, CurrentCaller } from '../kernel/callers.js';
 import { cursorPageOf, pageOf } from '../kernel/lists.dto.js';
 import { Roles } from '../kernel/roles.guard.js';
 import {
-  createPaymentProcessorBody, listPaymentProcessorsBody, paymentProcessorShape, paymentProcessorsQuery, updatePaymentProcessorBody,
-  type CreatePaymentProcessorBody, type ListPaymentProcessorsBody, type PaymentProcessorsQuery, type UpdatePaymentProcessorBody,
+  connectionCheckShape, createPaymentProcessorBody, listPaymentProcessorsBody, paymentProcessorShape, paymentProcessorsQuery, rotateCredentialsBody,
+  switchProcessorBody, updatePaymentProcessorBody,
+  type CreatePaymentProcessorBody, type ListPaymentProcessorsBody, type PaymentProcessorsQuery, type RotateCredentialsBody,
+  type UpdatePaymentProcessorBody,
 } from './payment-processors.dto.js';
 import { PaymentProcessorsService } from './payment-processors.service.js';
 
@@ -52,6 +54,40 @@ export class PaymentProcessorsController {
     @Body({ schema: updatePaymentProcessorBody }) body: UpdatePaymentProcessorBody,
   ) {
     return this.service.update(caller, id, body);
+  }
+
+  /** Replaces the credentials; callbacks signed with the replaced secrets are accepted for the overlap. */
+  @Post(':payment_processor_id/rotate-credentials')
+  @HttpCode(200)
+  @Roles('ADMIN')
+  @ApiOkResponse({ standardSchema: paymentProcessorShape })
+  rotate(@CurrentCaller() caller: Caller, @Param('payment_processor_id') id: string, @Body({ schema: rotateCredentialsBody }) body: RotateCredentialsBody) {
+    return this.service.rotate(caller, id, body);
+  }
+
+  /** No new charge goes there; captures, refunds and lookups go on. */
+  @Post(':payment_processor_id/disable')
+  @HttpCode(200)
+  @Roles('ADMIN')
+  @ApiOkResponse({ standardSchema: paymentProcessorShape })
+  disable(@CurrentCaller() caller: Caller, @Param('payment_processor_id') id: string, @Body({ schema: switchProcessorBody }) _body: unknown) {
+    return this.service.update(caller, id, { is_enabled: false });
+  }
+
+  @Post(':payment_processor_id/enable')
+  @HttpCode(200)
+  @Roles('ADMIN')
+  @ApiOkResponse({ standardSchema: paymentProcessorShape })
+  enable(@CurrentCaller() caller: Caller, @Param('payment_processor_id') id: string, @Body({ schema: switchProcessorBody }) _body: unknown) {
+    return this.service.update(caller, id, { is_enabled: true });
+  }
+
+  /** Asks the processor whether it accepts the credentials. A processor that is down is an answer, not an error. */
+  @Post(':payment_processor_id/check')
+  @HttpCode(200)
+  @ApiOkResponse({ standardSchema: connectionCheckShape })
+  check(@CurrentCaller() caller: Caller, @Param('payment_processor_id') id: string, @Body({ schema: switchProcessorBody }) _body: unknown) {
+    return this.service.check(caller, id);
   }
 
   /** Takes the connection out of use for new charges; captures, refunds and lookups of its charges go on. */

@@ -5,7 +5,7 @@ import { cursorQuery, listBody } from '../kernel/lists.dto.js';
 export const processorKindNames = ['simulator', 'stripe', 'http'] as const;
 
 const credentials = z
-  .record(z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'Expected lower-case letters, digits and _'), text(8_192).min(1))
+  .record(z.string().regex(/^(?!previous_)[a-z][a-z0-9_]{0,63}$/, 'Expected lower-case letters, digits and _, not beginning with previous_'), text(8_192).min(1))
   .describe('Encrypted at rest, never returned');
 const settings = z.record(z.string().max(64), z.unknown()).describe('By kind; unknown settings are refused');
 
@@ -25,6 +25,25 @@ export const updatePaymentProcessorBody = z.strictObject({
   is_enabled: z.boolean().optional(),
 });
 export type UpdatePaymentProcessorBody = z.infer<typeof updatePaymentProcessorBody>;
+
+const longestOverlap = 7 * 86_400;
+
+export const rotateCredentialsBody = z.strictObject({
+  credentials: credentials.describe('All of them: what is left out is gone'),
+  overlap_seconds: z.int().min(0).max(longestOverlap).default(86_400)
+    .describe('How long callbacks signed with the replaced secrets are accepted, 0 to 7 days'),
+});
+export type RotateCredentialsBody = z.infer<typeof rotateCredentialsBody>;
+
+export const switchProcessorBody = z.strictObject({});
+
+export const connectionCheckShape = z
+  .object({
+    ok: z.boolean(),
+    detail: z.string().describe('What was reached, or why not'),
+    duration_ms: z.int(),
+  })
+  .meta({ id: 'ConnectionCheck' });
 
 export const listPaymentProcessorsBody = listBody(['created_at', 'updated_at', 'name'], {
   kind: z.enum(processorKindNames).nullable().optional(),
@@ -48,6 +67,7 @@ export const paymentProcessorShape = z
     processor_name: z.string().describe('The name it goes by in `mappings` and on charges'),
     settings: z.record(z.string(), z.unknown()),
     has_credentials: z.boolean(),
+    credentials_overlap_until: z.iso.datetime().nullable().describe('Until when callbacks signed with the secrets before the last rotation are accepted'),
     is_enabled: z.boolean(),
     is_deleted: z.boolean(),
     created_at: z.iso.datetime(),

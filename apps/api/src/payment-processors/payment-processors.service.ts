@@ -3,17 +3,22 @@ import { eq, isNull } from 'drizzle-orm';
 import { transact } from '../../../../libs/db/change.js';
 import { equals } from '../../../../libs/db/list.queries.js';
 import { findProcessor } from '../../../../libs/db/processor.queries.js';
-import { createProcessor, deleteProcessor, updateProcessor, type ProcessorPatch } from '../../../../libs/db/processor.writes.js';
-import { paymentProcessors } from '../../../../libs/db/schema/index.js';
+import { createProcessor, deleteProcessor, rotateCredentials, updateProcessor, type ProcessorPatch } from '../../../../libs/db/processor.writes.js';
+import { paymentProcessors, type PaymentProcessorRow } from '../../../../libs/db/schema/index.js';
 import { notFound } from '../../../../libs/errors/domain-error.js';
-import { requireKind, requireSettings, sealCredentials } from '../../../../libs/payments/connections.js';
+import { checkConnection } from '../../../../libs/payments/check-connection.js';
+import { openConnection } from '../../../../libs/payments/connection-cache.js';
+import { requireConnection, requireKind, sealCredentials } from '../../../../libs/payments/connections.js';
+import { rotatedCredentials } from '../../../../libs/payments/rotate-credentials.js';
 import { paymentProcessorView } from '../../../../libs/views/payment-processor.view.js';
 import type { Caller } from '../kernel/callers.js';
 import { pathId } from '../kernel/ids.js';
 import { Infrastructure } from '../kernel/infrastructure.js';
 import { cursorPage, listPage } from '../kernel/lists.js';
 import { Payments } from '../kernel/payments.js';
-import type { CreatePaymentProcessorBody, ListPaymentProcessorsBody, PaymentProcessorsQuery, UpdatePaymentProcessorBody } from './payment-processors.dto.js';
+import type {
+  CreatePaymentProcessorBody, ListPaymentProcessorsBody, PaymentProcessorsQuery, RotateCredentialsBody, UpdatePaymentProcessorBody,
+} from './payment-processors.dto.js';
 
 @Injectable()
 export class PaymentProcessorsService {
@@ -24,7 +29,7 @@ export class PaymentProcessorsService {
 
   async create(caller: Caller, body: CreatePaymentProcessorBody) {
     requireKind(this.payments.deps.processors, body.kind);
-    requireSettings(body.kind, body.settings);
+    requireConnection(this.payments.deps.processors, body.kind, { settings: body.settings ?? null, credentials: body.credentials ?? null });
     const { db, secrets } = this.infrastructure;
     const id = caller.objectId();
     return transact(db, caller.change(), (tx) =>
@@ -45,15 +50,30 @@ export class PaymentProcessorsService {
 
   async update(caller: Caller, publicId: string, body: UpdatePaymentProcessorBody) {
     const row = await this.find(caller, publicId);
-    requireSettings(row.kind, body.settings);
+    requireConnection(this.payments.deps.processors, row.kind, { settings: body.settings, credentials: body.credentials });
     const { db, secrets } = this.infrastructure;
     const patch: ProcessorPatch = {
       ...(body.name === undefined ? {} : { name: body.name }),
       ...(body.settings === undefined ? {} : { settings: body.settings }),
-      ...(body.credentials === undefined ? {} : { credentialsSealed: sealCredentials(secrets, row.id, body.credentials) }),
+      ...(body.credentials === undefined ? {} : { credentialsSealed: sealCredentials(secrets, row.id, body.credentials), credentialsOverlapUntil: null }),
       ...(body.is_enabled === undefined ? {} : { isEnabled: body.is_enabled }),
     };
     return transact(db, caller.change(), (tx) => updateProcessor(tx, caller.change(), { id: row.id, patch }));
+  }
+
+  async rotate(caller: Caller, publicId: string, body: RotateCredentialsBody) {
+    const row = await this.find(caller, publicId);
+    requireConnection(this.payments.deps.processors, row.kind, { credentials: body.credentials });
+    const { db, secrets } = this.infrastructure;
+    const overlapUntil = body.overlap_seconds === 0 ? null : new Date(Date.now() + body.overlap_seconds * 1000);
+    const next = (before: PaymentProcessorRow) => rotatedCredentials(secrets, before, { credentials: body.credentials, overlapUntil });
+    return transact(db, caller.change(), (tx) => rotateCredentials(tx, caller.change(), { id: row.id, next }));
+  }
+
+  async check(caller: Caller, publicId: string) {
+    const row = await this.find(caller, publicId);
+    const { ok, detail, durationMs } = await checkConnection(this.payments.deps, openConnection(row, this.infrastructure));
+    return { ok, detail, duration_ms: durationMs };
   }
 
   async delete(caller: Caller, publicId: string) {

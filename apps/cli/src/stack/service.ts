@@ -34,7 +34,7 @@ export function simulatorChild(around: Surroundings): ChildSpec {
   return {
     ...nodeProcess(around, 'simulator'),
     name: 'simulator',
-    env: { ...base(around), SIMULATOR_PORT: String(port), SIMULATOR_LEDGER: around.home.file('simulator', 'ledger.jsonl') },
+    env: { ...base(around), SIMULATOR_PORT: String(port), SIMULATOR_LEDGER: around.home.file('simulator', 'ledger.jsonl'), SIMULATOR_SECRET: around.secrets.simulatorSecret },
     answers: () => answersHttp(`http://127.0.0.1:${port}/healthz`),
   };
 }
@@ -79,7 +79,7 @@ export function environmentFor(around: Surroundings, environment: EnvironmentNam
     PUBLIC_URL: apiUrl(around.ports, environment),
     SIGNALBOX_SECRET_KEYS: keys.secretKeys,
     SIGNALBOX_TOKEN_KEY: keys.tokenKey,
-    ...(environment === 'staging' ? { SIMULATOR_URL: `http://127.0.0.1:${around.ports.simulator}` } : {}),
+    ...(environment === 'staging' ? { SIMULATOR_URL: `http://127.0.0.1:${around.ports.simulator}`, SIMULATOR_SECRET: around.secrets.simulatorSecret } : {}),
     ...around.extra,
   };
 }
