@@ -22,7 +22,10 @@ export interface Result {
   detail: string | null;
 }
 
-/** Tries every promise of the contract against a provider, one after the other, and prints each verdict. Makes payments there. */
+/**
+ * Tries every promise of the contract against a provider, one after the other, and prints each verdict. Makes payments there. Stops where
+ * the first one fails: without an answer to believe nothing else can be tried.
+ */
 export async function runConformance({ url, secret, callbackPort, print }: ConformanceOptions): Promise<Result[]> {
   const mailbox = callbackPort === null ? null : await Mailbox.open(callbackPort);
   const trial = new Trial({ url, secret, callbackUrl: callbackPort === null ? null : `http://127.0.0.1:${callbackPort}/callbacks/conformance` });
@@ -32,6 +35,7 @@ export async function runConformance({ url, secret, callbackPort, print }: Confo
       const result = await tried(check, trial);
       print(lineOf(check, result));
       results.push(result);
+      if (results[0]?.verdict === 'failed') break;
     }
     return results;
   } finally {
