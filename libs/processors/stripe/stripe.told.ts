@@ -56,7 +56,6 @@ export function toldCharge(charge: ChargeAnswer): ToldPayment | null {
   return {
     ...aside(processorPaymentId, charge.currency),
     reference: charge.metadata[referenceKey] ?? null,
-    amountAtom: charge.amount,
     totals: {
       authorizedAmountAtom: charge.amount,
       capturedAmountAtom: charge.amount_captured,
