@@ -5,6 +5,7 @@ import { moves } from './rules/moves.rule.js';
 import { oneCharge } from './rules/one-charge.rule.js';
 import { owners } from './rules/owners.rule.js';
 import { sums } from './rules/sums.rule.js';
+import { invoices } from './rules/invoices.rule.js';
 import { toldOnce } from './rules/told-once.rule.js';
 import { toldSuccess } from './rules/told-success.rule.js';
 
@@ -21,7 +22,7 @@ export const ruleNames: Record<number, string> = {
   9: 'no secret and no card data in logs, histories, answers or dumps',
 };
 
-const rules: readonly Rule[] = [oneCharge, toldSuccess, knownSuccess, keptWord, moves, toldOnce, sums, owners];
+const rules: readonly Rule[] = [oneCharge, toldSuccess, knownSuccess, keptWord, moves, toldOnce, sums, owners, invoices];
 
 /** Rules 1 to 8 over one account. Rule 9 is about files: see `secrets.ts`. */
 export function check(records: Records): Breach[] {

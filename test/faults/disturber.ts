@@ -35,16 +35,16 @@ export class Disturber {
 
   constructor(private readonly options: DisturberOptions) {}
 
-  /** Every process is killed once before anything else, in an order of the seed's, if `each` is true. */
-  async run({ each }: { each: boolean }): Promise<void> {
+  /** Kills each process once, in an order of the seed's, then does what the seed chooses until it is enough. */
+  async run(isEnough: () => boolean): Promise<void> {
     const { random, every } = this.options;
     this.calm();
-    const first = each ? shuffled(Object.keys(victims) as Victim[], random) : [];
-    while (!this.#stopped) {
+    const first = shuffled(Object.keys(victims) as Victim[], random);
+    while (!this.#stopped && (first.length > 0 || !isEnough())) {
       await this.sleep(random.between(every.least, every.most));
-      if (this.#stopped) return;
-      this.begin(first.shift() ?? random.weighted(weights));
+      if (!this.#stopped) this.begin(first.shift() ?? random.weighted(weights));
     }
+    await this.stop();
   }
 
   /** Ends all disturbances and waits until every process serves again. */

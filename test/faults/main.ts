@@ -28,7 +28,7 @@ async function main(): Promise<number> {
     if (!values.quiet) write(`  ${((performance.now() - started) / 1_000).toFixed(1).padStart(7)} s  ${line}\n`);
   };
   const result = await faultRun({
-    seed, payments, execution, told, keep: values.keep, atOnce: Number(values['at-once']), killEach: true, patienceMs: 6 * 60_000,
+    seed, payments, execution, told, keep: values.keep, atOnce: Number(values['at-once']), patienceMs: 6 * 60_000,
     dist: fileURLToPath(new URL('../..', import.meta.url)), every: { least: 1_500, most: 7_000 },
   });
   result.summary.print(write);

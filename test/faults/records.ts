@@ -142,6 +142,25 @@ export interface EndpointRow {
   created: number;
 }
 
+export interface InvoiceRow {
+  id: string;
+  subscription: string | null;
+  status: string;
+  due: number;
+  paid: number;
+  refunded: number;
+  out_of_band: boolean;
+}
+
+export interface SubscriptionRow {
+  id: string;
+  status: string;
+  billing_status: string | null;
+  /** The invoice whose payment has no outcome yet. */
+  charging: string | null;
+  next_action: number | null;
+}
+
 /** The rows of one account. Ids are UUIDs unless said otherwise. */
 export interface Books {
   account: string;
@@ -149,6 +168,8 @@ export interface Books {
   charges: ChargeRow[];
   operations: OperationRow[];
   refunds: RefundRow[];
+  invoices: InvoiceRow[];
+  subscriptions: SubscriptionRow[];
   events: EventRow[];
   deliveries: DeliveryRow[];
   endpoints: EndpointRow[];

@@ -10,6 +10,8 @@ const moving = `
        or i.next_action_at < clock_timestamp() + interval '5 minutes'))::int due,
     (select count(*) from charge_operations o where o.status = 'pending'
        and not exists (select 1 from attention_items a where a.object_id = o.payment_intent_id and a.resolved_at is null))::int operations,
+    (select count(*) from subscriptions s where s.status <> 'cancelled'
+       and (s.charging_invoice_id is not null or s.next_action_at < clock_timestamp() + interval '2 minutes'))::int subscriptions,
     (select count(*) from webhook_deliveries d join webhook_endpoints e on e.id = d.endpoint_id
       where d.status = 'pending' and e.status = 'enabled' and e.deleted_at is null)::int deliveries`;
 
@@ -17,6 +19,7 @@ export interface Standing {
   payments: number;
   due: number;
   operations: number;
+  subscriptions: number;
   deliveries: number;
 }
 
@@ -29,7 +32,7 @@ export async function untilAtRest(client: pg.ClientBase, { patienceMs, told }: {
     last = rows[0]!;
     quiet = Object.values(last).every((count) => count === 0) ? quiet + 1 : 0;
     if (quiet === 3) return null;
-    told(`waiting for rest: ${last.payments} payments, ${last.operations} operations, ${last.due} due, ${last.deliveries} deliveries`);
+    told(`waiting for rest: ${last.payments} payments, ${last.operations} operations, ${last.subscriptions} subscriptions, ${last.due} due, ${last.deliveries} deliveries`);
     await pause(1_000);
   }
   return last;

@@ -32,8 +32,6 @@ export interface FaultRunOptions {
   atOnce: number;
   /** Milliseconds between two disturbances. */
   every: { least: number; most: number };
-  /** Each process is killed once before the seed chooses. */
-  killEach: boolean;
   /** How long the system may take to come to rest when the faults have ended. */
   patienceMs: number;
   /** Keeps records, logs and histories, also of a clean run. */
@@ -113,7 +111,7 @@ class FaultRun {
     const tokenKey = Buffer.from(stack.secrets.keys.staging.tokenKey, 'base64');
     const around = { database, tokenKey, callers: this.callers, receiver, random: random.part('shops') };
     const travels = new Travels({ around, random: random.part('journeys'), execution: options.execution, provider: () => stack.ports.simulator, told });
-    const disturbing = disturber.run({ each: options.killEach });
+    const disturbing = disturber.run(() => travels.haveAllBegun(options.payments));
     try {
       await travels.run(options);
     } finally {

@@ -16,7 +16,7 @@ export interface Shop {
   routes: { single: string; pair: string; trio: string; unkeyed: string };
   customer: string;
   /** A price of a subscription, made when first asked for. */
-  price: () => Promise<string>;
+  price: (interval: 'day' | 'month') => Promise<string>;
 }
 
 export interface Surroundings {
@@ -53,14 +53,19 @@ export async function openShop(around: Surroundings, name: string): Promise<Shop
     unkeyed: await route('unkeyed', { processors: [b, c], fallback: { on: everyClass, max_attempts: 2 } }),
   };
   const customer = (await make('/customers/', { email: `${name}@example.com` })).id;
-  let price: Promise<string> | null = null;
-  return { account, caller, a, b, c, routes, customer, price: () => (price ??= openPrice(make)) };
+  const prices = new Map<string, Promise<string>>();
+  const price = (interval: 'day' | 'month'): Promise<string> => {
+    const known = prices.get(interval) ?? openPrice(make, interval);
+    prices.set(interval, known);
+    return known;
+  };
+  return { account, caller, a, b, c, routes, customer, price };
 }
 
-async function openPrice(make: (path: string, body: object) => Promise<{ id: string }>): Promise<string> {
+async function openPrice(make: (path: string, body: object) => Promise<{ id: string }>, interval: string): Promise<string> {
   const product = await make('/products/', { name: 'Plan', description: 'A plan' });
   const terms = { product_id: product.id, price_type: 'recurring', pricing_model: 'standard', currency: 'eur', is_active: true };
-  return (await make('/prices/', { ...terms, unit_amount_atom: 1_200, billing_interval: 'month' })).id;
+  return (await make('/prices/', { ...terms, unit_amount_atom: 1_200, billing_interval: interval })).id;
 }
 
 async function openAccountWithPatience({ database, tokenKey }: Surroundings, name: string): Promise<{ account: string; token: string }> {

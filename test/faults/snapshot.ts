@@ -18,6 +18,10 @@ const queries = {
       ${millis('next_lookup_at')} next_lookup from charge_operations where account_id = $1`,
   refunds: `select id, charge_id charge, payment_intent_id intent, amount_atom::float8 amount, status, refunded_out_of_band out_of_band
     from refunds where account_id = $1`,
+  invoices: `select id, subscription_id subscription, status, due_atom::float8 due, paid_atom::float8 paid, refunded_atom::float8 refunded,
+      paid_out_of_band out_of_band from invoices where account_id = $1`,
+  subscriptions: `select id, status, billing_status, charging_invoice_id charging, ${millis('next_action_at')} next_action
+    from subscriptions where account_id = $1`,
   deliveries: 'select id, event_id event, endpoint_id endpoint, status from webhook_deliveries where account_id = $1',
   endpoints: `select id, ${millis('created_at')} created from webhook_endpoints where account_id = $1`,
   attention: 'select type, object_id object from attention_items where account_id = $1 and resolved_at is null',

@@ -40,6 +40,11 @@ export class Travels {
     await Promise.all(Array.from({ length: Math.min(atOnce, payments) }, traveller));
   }
 
+  /** From here on the faults end, so that what was begun can end. */
+  haveAllBegun(payments: number): boolean {
+    return this.#begun >= payments;
+  }
+
   accounts(): string[] {
     return this.#opened.map(({ account }) => account);
   }

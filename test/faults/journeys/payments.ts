@@ -106,16 +106,21 @@ export async function pending(journey: Journey): Promise<void> {
   if (random.chance(0.3)) await caller.post(`/payment-intents/${id}/confirm`);
 }
 
+const dayMs = 24 * 3_600_000;
+
+/** Paid at once for a month, or for the seconds until a renewal that comes while the run lasts. */
 export async function subscribe(journey: Journey): Promise<void> {
   const { caller, random, shop } = journey;
   const { payment_method_id } = (await paymentBody(journey, { card: random.pick(cardNumbers.good) })) as { payment_method_id: string };
+  const renews = random.chance(0.6);
   const simulate = random.pick([null, null, 'timeout_after_charge', 'error_before_charge', 'pending_then_approved', 'do_not_honor'] as const);
   const body = {
     customer_id: shop.customer,
-    selected_product_price_quantity: [{ price_id: await shop.price(), quantity: random.between(1, 3) }],
+    selected_product_price_quantity: [{ price_id: await shop.price(renews ? 'day' : 'month'), quantity: random.between(1, 3) }],
     payment_method_id,
     payment_route_id: shop.routes[random.pick(['pair', 'trio', 'unkeyed'] as const)],
     trial_period_days: 0,
+    ...(renews ? { starts_at: new Date(Date.now() - 3 * dayMs + random.between(15, 40) * 1_000).toISOString() } : {}),
     ...(simulate ? { custom_fields: { simulate } } : {}),
   };
   sure(await caller.post('/subscriptions/', body, { hangUpMs: random.chance(0.15) ? random.between(5, 1_000) : undefined }));

@@ -15,14 +15,14 @@ export function keptWord(records: Records): Breach[] {
     intents: indexed(books.intents, ({ id }) => shown('pi', id)),
     refunds: indexed(books.refunds, ({ id }) => shown('re', id)),
     operations: groupedBy(books.operations, ({ intent }) => shown('pi', intent)),
-    others: new Set(books.others),
+    others: new Set([...books.others, ...books.subscriptions.map(({ id }) => shown('sub', id))]),
   };
   const breaches: Breach[] = [];
   for (const call of records.calls) {
     const broken = call.status === null ? null : brokenWord(call, kept);
     if (broken) breaches.push({ rule: 4, what: `call ${call.number} (${call.method} ${call.path}, ${call.status}): ${broken}`, ids: idsOf(call) });
   }
-  return [...breaches, ...doubledKeys(records.calls)];
+  return [...breaches, ...doubledKeys(records.calls), ...surplusPayments(records)];
 }
 
 function idsOf({ answer, journey }: Call): string[] {
@@ -30,9 +30,11 @@ function idsOf({ answer, journey }: Call): string[] {
 }
 
 function brokenWord(call: Call, kept: Kept): string | null {
-  const { answer, status } = call;
+  const { answer, status, path } = call;
   if (status === 402 && typeof answer?.payment_intent_id === 'string') return kept.intents.has(answer.payment_intent_id) ? null : 'its payment is gone';
-  if (status === null || status >= 300 || typeof answer?.id !== 'string') return null;
+  if (status === null || status >= 300) return null;
+  if (path === '/subscriptions/') return kept.others.has(answer?.created?.[0]?.id) ? null : 'the subscription is gone';
+  if (typeof answer?.id !== 'string') return null;
   if (answer.object === 'payment_intent') return brokenIntent(call, kept);
   if (answer.object === 'refund') return brokenRefund(call, kept.refunds.get(answer.id));
   if (call.method !== 'POST') return null;
@@ -57,6 +59,18 @@ function brokenRefund({ answer }: Call, row: RefundRow | undefined): string | nu
   if (!row) return 'the refund is gone';
   if (row.amount !== answer.amount_atom) return `its amount is ${row.amount}`;
   return answer.status === 'pending' || row.status === answer.status ? null : `it said ${answer.status}, the refund is ${row.status}`;
+}
+
+/** A journey's requests to make a payment carry a key each: there are at most as many payments, whatever was answered. */
+function surplusPayments({ calls, books }: Records): Breach[] {
+  const asked = groupedBy(calls.filter(({ method, path }) => method === 'POST' && path === '/payment-intents/'), ({ journey }) => journey);
+  const breaches: Breach[] = [];
+  for (const [journey, made] of groupedBy(books.intents, ({ metadata }) => String(metadata?.journey ?? ''))) {
+    const keys = new Set((asked.get(journey) ?? []).map(({ key }) => key)).size;
+    if (journey === '' || made.length <= keys) continue;
+    breaches.push({ rule: 4, what: `${keys} keys made ${made.length} payments`, ids: [journey, ...made.map(({ id }) => shown('pi', id))] });
+  }
+  return breaches;
 }
 
 function doubledKeys(calls: readonly Call[]): Breach[] {

@@ -21,7 +21,7 @@ function untold({ books }: Records): Breach[] {
   const last = new Map<string, EventRow>();
   for (const event of books.events) if ((last.get(event.object)?.sequence ?? 0) < event.sequence) last.set(event.object, event);
   const breaches: Breach[] = [];
-  const compare = (kind: 'pi' | 'ch' | 're', row: { id: string; status: string }, amounts: Record<string, number>): void => {
+  const compare = (kind: 'pi' | 'ch' | 're' | 'inv' | 'sub', row: { id: string; status: string }, amounts: Record<string, number>): void => {
     const event = last.get(row.id);
     const said = event && { status: event.told.status, ...event.told.amounts };
     const is = { ...said, status: row.status, ...amounts };
@@ -35,6 +35,8 @@ function untold({ books }: Records): Breach[] {
   }
   for (const row of books.charges) compare('ch', row, { amount: row.amount, authorized: row.authorized, captured: row.captured, refunded: row.refunded });
   for (const row of books.refunds) compare('re', row, { amount: row.amount });
+  for (const row of books.subscriptions) compare('sub', row, {});
+  for (const row of books.invoices) if (row.status !== 'draft') compare('inv', row, {});
   return breaches;
 }
 
