@@ -19,6 +19,7 @@ async function main([command = 'start', ...rest]) {
   if (command === 'build') return;
   if (command === 'test') return hand('apps/cli/src/test-run.js', [root, ...rest]);
   if (command === 'bench') return hand('test/bench/main.js', rest);
+  if (command === 'faults') return hand('test/faults/main.js', rest);
   const { run } = await import(pathToFileURL(join(dist, 'apps/cli/src/main.js')).href);
   await run(command === 'cli' ? rest : [command, ...rest]);
 }

@@ -34,3 +34,19 @@ async function goOn(tx: Tx, change: Change, { type, objectId }: AttentionItemRow
     if (!(error instanceof DomainError && error.code === 'not_found')) throw error;
   }
 }
+
+/**
+ * Writes what a person's action on a line led to; with a resolution the line is closed.
+ * @throws DomainError 409 when it is resolved already.
+ */
+export async function closeAttention(
+  tx: Tx,
+  change: Change,
+  { id, resolution, details }: { id: string; resolution?: string; details: Record<string, unknown> },
+): Promise<void> {
+  const own = and(eq(attentionItems.id, id), eq(attentionItems.accountId, change.accountId));
+  const [before] = await tx.select({ resolvedAt: attentionItems.resolvedAt }).from(attentionItems).where(own).for('update');
+  if (!before || before.resolvedAt) throw new DomainError('conflict', 'This item is resolved already.');
+  const closed = resolution === undefined ? {} : { resolvedAt: new Date(), resolvedBy: change.actor, resolution };
+  await tx.update(attentionItems).set({ details, ...closed }).where(own);
+}

@@ -10,6 +10,8 @@ export interface Attention {
   /** Kind of the object's id, for example `pi`. */
   kind: string;
   objectId: string;
+  /** Tells apart several lines of one type about one object. */
+  about?: string;
   reason: string;
   details?: Record<string, unknown> | null;
   /** What a person can do, in plain words or as calls. */

@@ -108,6 +108,10 @@ export async function operationsOfCharge(db: Db | Tx, chargeId: string): Promise
   return db.select().from(chargeOperations).where(eq(chargeOperations.chargeId, chargeId)).orderBy(asc(chargeOperations.id));
 }
 
+export async function operationsOfIntent(db: Db | Tx, intentId: string): Promise<ChargeOperationRow[]> {
+  return db.select().from(chargeOperations).where(eq(chargeOperations.paymentIntentId, intentId)).orderBy(asc(chargeOperations.id));
+}
+
 /** A refund of the same charge and amount that began within the last minute. */
 export async function recentEqualRefund(db: Db | Tx, chargeId: string, amountAtom: number): Promise<RefundRow | null> {
   const [row] = await db

@@ -209,7 +209,7 @@ export function exceptionMove(held: HeldPayment, charge: ChargeRow, outcome: Att
     attention: {
       type: 'payment_exception',
       reason,
-      actions: ['Look the reference up in the processor\'s own dashboard.', 'Tell support what it says; the payment waits until then.'],
+      actions: ['Look the reference up in the processor\'s own dashboard.', 'Say by one of these calls what it shows; the payment waits until then.'],
     },
     events: { charge: 'charge.exception', intent: status ? 'payment_intent.exception' : undefined },
     invoice: 'failed',

@@ -7,6 +7,7 @@ import { commitMove, LeaseLost } from './commit-move.js';
 import type { OpenConnection } from './connection-cache.js';
 import type { HeldPayment } from './held-payment.js';
 import type { PaymentDeps } from './payment.deps.js';
+import { endUnconfirmed, neverConfirmed } from './prepare-charge.js';
 import { openRequest, recordCharge, sendCharge } from './send-charge.js';
 
 const unknown: PaymentOutcome = { outcomeClass: 'unknown', rawMessage: 'The attempt was found without an outcome.' };
@@ -18,9 +19,11 @@ const unknown: PaymentOutcome = { outcomeClass: 'unknown', rawMessage: 'The atte
 export async function resolveCharge(deps: PaymentDeps, held: HeldPayment, charge: ChargeRow): Promise<HeldPayment> {
   const connection = await deps.connections.one(charge.accountId, charge.processorId);
   if (!connection || !deps.processors.supports(connection.kind)) return recordCharge(deps, held, charge, unknown);
-  const capabilities = deps.processors.processorFor(connection.kind).capabilities(connection);
+  const adapter = deps.processors.processorFor(connection.kind);
+  const capabilities = adapter.capabilities(connection);
   const unanswered = charge.outcomeClass === null || charge.outcomeClass === 'unknown';
   if (unanswered && mayRepeat(held, charge, capabilities)) return repeat(deps, held, charge, connection);
+  if (unanswered && neverConfirmed(adapter, charge)) return endUnconfirmed(deps, held, charge, unknown);
   if (charge.outcomeClass === null) return recordCharge(deps, held, charge, unknown);
   return read(deps, held, { charge, connection, capabilities });
 }
@@ -67,15 +70,16 @@ async function read(deps: PaymentDeps, held: HeldPayment, { charge, connection, 
 }
 
 /**
- * Absent for certain: closed for sending, `settle_after` past the last send, and two strongly consistent reads
- * `settle_after` apart did not find it. Anything less stays unknown.
+ * Absent for certain: closed for sending, `settle_after` past the last send, and a confirmed cancel, or two strongly
+ * consistent reads `settle_after` apart that did not find it. Anything less stays unknown.
  */
-async function absent(deps: PaymentDeps, held: HeldPayment, { charge, capabilities }: Reading): Promise<HeldPayment> {
+async function absent(deps: PaymentDeps, held: HeldPayment, { charge, connection, capabilities }: Reading): Promise<HeldPayment> {
   const now = held.clock();
   const settled = now >= charge.callBy.getTime() + capabilities.settleAfterMs;
   if (charge.outcomeClass !== 'unknown' || capabilities.lookup !== 'strong' || !settled) {
     return recordCharge(deps, held, charge, { outcomeClass: (charge.outcomeClass ?? 'unknown') as PaymentOutcome['outcomeClass'] });
   }
+  if (charge.processorPaymentId && deps.processors.processorFor(connection.kind).prepare) return cancelPrepared(deps, held, charge, connection);
   if (charge.absentAt && now >= charge.absentAt.getTime() + capabilities.settleAfterMs) {
     return recordCharge(deps, held, charge, {
       outcomeClass: 'not_sent',
@@ -92,5 +96,23 @@ async function absent(deps: PaymentDeps, held: HeldPayment, { charge, capabiliti
       id: charge.id,
       set: { ...move.charge?.set, absentAt: charge.absentAt ?? new Date(now), nextLookupAt: planned && planned < secondRead ? planned : secondRead },
     },
+  });
+}
+
+/** The payment is there and was not confirmed: once its processor has cancelled it, it never can be. */
+async function cancelPrepared(deps: PaymentDeps, held: HeldPayment, charge: ChargeRow, connection: OpenConnection): Promise<HeldPayment> {
+  if (!(await deps.leases.mayDial(held.lease))) throw new LeaseLost();
+  const reference = `${charge.reference}-close`;
+  const answer = await deps.processors.processorFor(connection.kind).void(connection, {
+    reference,
+    idempotencyKey: reference,
+    processorPaymentId: charge.processorPaymentId,
+    paymentReference: charge.reference,
+  });
+  if (answer.outcomeClass !== 'approved') return recordCharge(deps, held, charge, { outcomeClass: 'unknown', rawMessage: answer.rawMessage });
+  return recordCharge(deps, held, charge, {
+    outcomeClass: 'not_sent',
+    declineCode: 'processing_error',
+    rawMessage: 'Cancelled at the processor, where it had never been confirmed.',
   });
 }

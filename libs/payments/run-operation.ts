@@ -7,6 +7,7 @@ import type { OpenConnection } from './connection-cache.js';
 import type { HeldPayment } from './held-payment.js';
 import { operationOutcomeMove } from './operation-outcome.js';
 import type { PaymentDeps } from './payment.deps.js';
+import { saysNothingOfOthers } from './send-charge.js';
 
 /** Failed reads after which a strongly consistent "absent" means that the operation was never made. */
 const readsUntilAbsent = 5;
@@ -92,7 +93,7 @@ export async function recordOperation(deps: PaymentDeps, held: HeldPayment, perf
     const sent = move.operation ? { ...move, operation: { ...move.operation, set: { ...sentAt(held, performed.operation), ...move.operation.set } } } : move;
     return await commitMove(deps, held, sent);
   } catch (error) {
-    if (error instanceof LeaseLost) {
+    if (error instanceof LeaseLost && !saysNothingOfOthers(performed.outcome)) {
       await keepEvidence(deps, held, { chargeId: performed.charge.id, operationId: performed.operation.id, outcome: performed.outcome });
     }
     throw error;

@@ -1,10 +1,12 @@
 import type { ChargeRow } from '../db/schema/index.js';
+import type { AttemptOutcome } from '../domain/payment/outcome.js';
 import type { AuthorizeCall, PaymentOutcome } from '../processors/port.js';
 import { chargeOutcomeMove } from './charge-outcome.js';
 import { commitMove, keepEvidence, LeaseLost } from './commit-move.js';
 import type { OpenConnection } from './connection-cache.js';
 import type { HeldPayment } from './held-payment.js';
 import type { PaymentDeps } from './payment.deps.js';
+import { neverConfirmed, prepareCharge } from './prepare-charge.js';
 
 export function sealRequest(deps: PaymentDeps, chargeId: string, call: AuthorizeCall): string {
   return deps.secrets.seal(JSON.stringify(call), { table: 'charges', column: 'request_sealed', row: chargeId });
@@ -24,22 +26,29 @@ interface Sending {
 
 /** Calls the processor and writes what came back. Without the lease nothing leaves, and what came back becomes evidence. */
 export async function sendCharge(deps: PaymentDeps, held: HeldPayment, { charge, connection, call, again }: Sending): Promise<HeldPayment> {
+  const adapter = deps.processors.processorFor(connection.kind);
+  if (neverConfirmed(adapter, charge)) {
+    const prepared = await prepareCharge(deps, held, { charge, connection, call });
+    if (prepared.ended) return prepared.held;
+    return sendCharge(deps, prepared.held, { charge: prepared.charge, connection, call, again: false });
+  }
   if (!(await deps.leases.mayDial(held.lease))) throw new LeaseLost();
-  const answer = await deps.processors.processorFor(connection.kind).authorize(connection, call);
-  return recordCharge(deps, held, charge, again ? firstSendOnly(answer) : answer);
+  const request = adapter.prepare ? { ...call, processorPaymentId: charge.processorPaymentId } : call;
+  const answer = await deps.breakers.watch(charge.accountId, connection, () => adapter.authorize(connection, request));
+  return recordCharge(deps, held, charge, again && saysNothingOfOthers(answer) ? { ...answer, outcomeClass: 'unknown', declineCode: null } : answer);
 }
 
-/** That a repetition was not sent or refused as a request says nothing about the first one. */
-function firstSendOnly(answer: PaymentOutcome): PaymentOutcome {
-  const silent = answer.outcomeClass === 'not_sent' || answer.outcomeClass === 'processor_error';
-  return silent ? { outcomeClass: 'unknown', rawCode: answer.rawCode, rawMessage: answer.rawMessage } : answer;
+/** That one request was not sent, or was refused as a request, says nothing about an identical one. */
+export function saysNothingOfOthers({ outcomeClass }: AttemptOutcome): boolean {
+  return outcomeClass === 'not_sent' || outcomeClass === 'processor_error' || outcomeClass === 'unknown';
 }
 
 export async function recordCharge(deps: PaymentDeps, held: HeldPayment, charge: ChargeRow, outcome: PaymentOutcome): Promise<HeldPayment> {
   try {
     return await commitMove(deps, held, chargeOutcomeMove(held, charge, outcome, deps.environment));
   } catch (error) {
-    if (error instanceof LeaseLost) await keepEvidence(deps, held, { chargeId: charge.id, operationId: null, outcome });
+    const evidence = error instanceof LeaseLost && !saysNothingOfOthers(outcome);
+    if (evidence) await keepEvidence(deps, held, { chargeId: charge.id, operationId: null, outcome });
     throw error;
   }
 }

@@ -4,6 +4,7 @@ import { createHttpAdapter } from './http/http.adapter.js';
 import type { ProcessorAdapter, ProcessorKind } from './port.js';
 import { connectionProblems, type WantedConnection } from './settings.js';
 import { createSimulatorAdapter } from './simulator/simulator.adapter.js';
+import { createStripeAdapter } from './stripe/stripe.adapter.js';
 
 export interface ProcessorSettings {
   /** Base address of the simulator; null where there is none (production). */
@@ -32,6 +33,7 @@ export function createProcessorRegistry(environment: Environment, settings: Proc
   }
   const place = { environment, allowLoopback: environment === 'staging' && settings.local === true };
   adapters.set('http', createHttpAdapter(place));
+  adapters.set('stripe', createStripeAdapter(place));
   return {
     supports: (kind) => adapters.has(kind),
     processorFor(kind) {

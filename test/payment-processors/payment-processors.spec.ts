@@ -58,7 +58,9 @@ describe('payment processors', () => {
   it.each<[string, object, (string | number)[]]>([
     ['no name', { name: undefined }, ['body', 'name']],
     ['an unknown kind', { kind: 'acme' }, ['body', 'kind']],
-    ['a kind without an adapter', { kind: 'stripe' }, ['body', 'kind']],
+    ['a Stripe connection without a key', { kind: 'stripe' }, ['body', 'credentials', 'secret_key']],
+    ['a live key in staging', { kind: 'stripe', credentials: { secret_key: 'sk_live_51abc' } }, ['body', 'credentials', 'secret_key']],
+    ['a Stripe host that is not this machine', { kind: 'stripe', credentials: { secret_key: 'sk_test_51abc' }, settings: { api_base: 'https://stripe.example.com' } }, ['body', 'settings', 'api_base']],
     ['an unknown field', { colour: 'red' }, ['body', 'colour']],
     ['an unknown setting', { settings: { colour: 'red' } }, ['body', 'settings', 'colour']],
     ['an unknown outcome', { settings: { outcome: 'maybe' } }, ['body', 'settings', 'outcome']],

@@ -11,7 +11,7 @@ import { newId } from '../../libs/db/mint.js';
 export async function runSimulator(settleMs = 150) {
   const folder = await mkdtemp(join(tmpdir(), 'simulator-'));
   const ledgerFile = join(folder, 'ledger.ndjson');
-  const app = await createSimulator({ ledgerFile, settleMs, onLost: (error) => { throw error; } });
+  const app = await createSimulator({ ledgerFile, settleMs, secret: null, onLost: (error) => { throw error; } });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   const adapter = createSimulatorAdapter({ baseUrl: url });
   return {

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Command, CommanderError } from 'commander';
 import { accountCommand } from './commands/account.js';
 import { bundleCommand } from './commands/bundle.js';
+import { conformanceCommand } from './commands/conformance.js';
 import { listenCommand } from './commands/listen.js';
 import { migrateCommand } from './commands/migrate.js';
 import { startCommand } from './commands/start.js';
@@ -12,7 +13,7 @@ import { tourCommand } from './commands/tour.js';
 import { CommandFailed } from './command-failed.js';
 
 /** One entry per command; each is a file in `commands/`. */
-const commands = [startCommand, stopCommand, migrateCommand, accountCommand, tokenCommand, tourCommand, listenCommand, bundleCommand];
+const commands = [startCommand, stopCommand, migrateCommand, accountCommand, tokenCommand, tourCommand, listenCommand, conformanceCommand, bundleCommand];
 
 /** Runs the command line `signalbox <args>`. Sets the exit code; never throws. */
 export async function run(args: string[]): Promise<void> {

@@ -2,6 +2,13 @@ import type { SimulatorOutcome } from '../../../libs/processors/simulator/simula
 
 export type PaymentStatus = 'authorized' | 'captured' | 'declined' | 'pending' | 'requires_action' | 'voided';
 
+export type OperationStatus = 'pending' | 'succeeded' | 'failed';
+
+export interface Settles<To> {
+  at: number;
+  to: To;
+}
+
 export interface PaymentRecord {
   id: string;
   connection: string;
@@ -19,9 +26,11 @@ export interface PaymentRecord {
   network_transaction_id: string | null;
   disputed: boolean;
   /** What time will bring: epoch milliseconds and the change. */
-  settles: { at: number; to: 'approved' | 'declined' | 'disputed' } | null;
+  settles: Settles<'approved' | 'declined' | 'disputed'> | null;
   after_challenge: 'approved' | 'insufficient_funds' | null;
   return_url: string | null;
+  /** Where what happens later is told; absent in ledgers of old. */
+  callback_url?: string | null;
 }
 
 export interface OperationRecord {
@@ -34,6 +43,22 @@ export interface OperationRecord {
   payment_reference: string;
   amount: number;
   currency: string | null;
+  /** Absent: succeeded. */
+  status?: OperationStatus;
+  settles?: Settles<'succeeded' | 'failed'> | null;
+  failure_message?: string | null;
+  /** Made by a person at the provider, not by a request of the merchant's. */
+  out_of_band?: boolean;
+}
+
+export interface DisputeRecord {
+  id: string;
+  connection: string;
+  payment: string;
+  reference: string;
+  amount: number;
+  reason: string | null;
+  status: 'open' | 'won' | 'lost';
 }
 
 /** The card behind a method is known by its fingerprint alone: no number, no expiry, no CVC is ever written. */
@@ -73,6 +98,9 @@ export type LedgerFact =
   | { type: 'payment'; record: PaymentRecord; cause: Cause }
   | { type: 'payment_changed'; record: PaymentRecord; reason: 'settled' | 'challenge' | 'disputed' }
   | { type: 'operation'; record: OperationRecord; cause: Cause }
+  | { type: 'operation_changed'; record: OperationRecord }
+  | { type: 'dispute'; record: DisputeRecord }
+  | { type: 'callback_delivered'; connection: string; reference: string; event: string }
   | { type: 'without_effect'; connection: string; reference: string; path: string; outcome: string };
 
 export type LedgerEntry = LedgerFact & { seq: number; at: string };

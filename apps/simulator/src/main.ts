@@ -13,6 +13,7 @@ function required(name: string): string {
 const app = await createSimulator({
   ledgerFile: required('SIMULATOR_LEDGER'),
   settleMs: Number(process.env.SIMULATOR_SETTLE_MS ?? 2_000),
+  secret: process.env.SIMULATOR_SECRET ? Buffer.from(process.env.SIMULATOR_SECRET, 'base64') : null,
   onLost: (error) => {
     log.fatal({ reason: error.message }, 'the ledger cannot be written');
     process.exit(1);

@@ -1,9 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { testCardOf, type TestCard } from '../../../libs/processors/simulator/test-card.js';
-import { fingerprintOf, mint, type Book } from './book.js';
+import { fingerprintOf, type Book } from './book.js';
 import { openCall, perform, Refusal } from './call.js';
 import type { MethodRecord, VerificationRecord } from './ledger-entry.js';
+import { mint } from './mint.js';
 import { isDecline } from './payment.rules.js';
 import { parse } from './payment.routes.js';
 

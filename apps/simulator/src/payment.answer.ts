@@ -1,5 +1,7 @@
-import type { OperationAnswer, PaymentAnswer } from '../../../libs/processors/simulator/simulator.answer.js';
+import type { OperationAnswer, PaymentAnswer, ToldPaymentAnswer } from '../../../libs/processors/simulator/simulator.answer.js';
+import type { Book } from './book.js';
 import type { Answer, OperationRecord, PaymentRecord } from './ledger-entry.js';
+import { statusOf } from './payment.changes.js';
 
 export function paymentBody(payment: PaymentRecord, origin: string): PaymentAnswer {
   return {
@@ -33,6 +35,24 @@ export function operationBody(operation: OperationRecord, payment: PaymentRecord
     reference: operation.reference,
     amount: operation.amount,
     currency: operation.currency,
+    status: statusOf(operation),
+    failure_message: operation.failure_message ?? null,
     payment: payment ? paymentBody(payment, origin) : null,
+  };
+}
+
+/** The payment with all that belongs to it, as it stands in the book. */
+export function toldBody(book: Book, payment: PaymentRecord, origin: string): ToldPaymentAnswer {
+  return {
+    ...paymentBody(payment, origin),
+    created_at: book.createdAt.get(payment.id)!,
+    refunds: book.refundsOf(payment.id).map((refund) => ({
+      id: refund.id,
+      reference: refund.out_of_band ? null : refund.reference,
+      amount: refund.amount,
+      status: statusOf(refund),
+      failure_message: refund.failure_message ?? null,
+    })),
+    disputes: book.disputesOf(payment.id).map(({ id, reason, amount, status }) => ({ id, reason, amount, status })),
   };
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isSimulatorOutcome } from '../../../libs/processors/simulator/simulator-outcome.js';
 import type { Book } from './book.js';
 import { connectionOf, openCall, perform, Refusal } from './call.js';
-import { operationBody, paymentAnswerOf, paymentBody } from './payment.answer.js';
+import { operationBody, paymentAnswerOf, paymentBody, toldBody } from './payment.answer.js';
 import { paymentFor } from './payment.rules.js';
 
 const reference = z.string().min(1).max(255);
@@ -76,6 +76,29 @@ export function paymentRoutes(app: FastifyInstance, book: Book, settleMs: number
         return operationBody(operation, payment, originOf(request));
       }),
     };
+  });
+}
+
+const reportQuery = z.object({
+  since: z.iso.datetime({ offset: true }),
+  until: z.iso.datetime({ offset: true }),
+  after: z.string().optional(),
+  limit: z.coerce.number().int().min(1).max(1000).default(200),
+});
+
+/** Payments that were made from `since` up to `until`, oldest first, with all that belongs to them; `next` asks for the next page. */
+export function reportRoutes(app: FastifyInstance, book: Book): void {
+  app.get('/v1/reports/payments', async (request) => {
+    const connection = connectionOf(request);
+    const { since, until, after, limit } = parse(reportQuery, request.query);
+    const [from, to] = [Date.parse(since), Date.parse(until)];
+    const made = (id: string) => Date.parse(book.createdAt.get(id)!);
+    const all = book.paymentsOf(connection).filter(({ id }) => made(id) >= from && made(id) < to);
+    const start = after ? all.findIndex(({ id }) => id === after) + 1 : 0;
+    const page = all.slice(start, start + limit);
+    await book.durable();
+    const next = start + page.length < all.length ? page.at(-1)!.id : null;
+    return { data: page.map((payment) => toldBody(book, payment, originOf(request))), next };
   });
 }
 

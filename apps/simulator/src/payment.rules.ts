@@ -1,7 +1,8 @@
 import type { SimulatorOutcome } from '../../../libs/processors/simulator/simulator-outcome.js';
 import type { TestCard } from '../../../libs/processors/simulator/test-card.js';
-import { approved, declined, mint } from './book.js';
 import type { PaymentRecord } from './ledger-entry.js';
+import { mint } from './mint.js';
+import { approved, declined } from './payment.changes.js';
 
 export interface PaymentAsked {
   reference: string;
@@ -11,6 +12,7 @@ export interface PaymentAsked {
   payment_method: string;
   off_session: boolean;
   return_url: string | null;
+  callback_url: string | null;
 }
 
 const declines = new Set<SimulatorOutcome>([
@@ -35,7 +37,7 @@ export function paymentFor(connection: string, asked: PaymentAsked, outcome: Sim
     id: mint('sim_pay'), connection, reference: asked.reference, status: 'pending',
     amount: asked.amount, amount_authorized: 0, amount_captured: 0, amount_refunded: 0, currency: asked.currency, capture: asked.capture,
     payment_method: asked.payment_method, outcome, decline_code: null, network_transaction_id: null, disputed: false, settles: null,
-    after_challenge: null, return_url: asked.return_url,
+    after_challenge: null, return_url: asked.return_url, callback_url: asked.callback_url,
   };
   const later = (to: 'approved' | 'declined' | 'disputed') => ({ at: moment.now + moment.settleMs, to });
   if (declines.has(outcome)) return declined(blank, outcome);

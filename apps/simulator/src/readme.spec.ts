@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { simulatorOutcomeNames, simulatorOutcomes } from '../../../libs/processors/simulator/simulator-outcome.js';
+import { simulatorOutcomeNames, simulatorOutcomes, type SimulatorOutcome } from '../../../libs/processors/simulator/simulator-outcome.js';
 import { testCards, type TestCard } from '../../../libs/processors/simulator/test-card.js';
 
 const readme = readFileSync(fileURLToPath(new URL('../README.md', import.meta.url)), 'utf8');
@@ -23,7 +23,8 @@ describe('the room\'s README', () => {
   });
 
   it('shows the outcomes as they are', () => {
-    const rows = grouped(simulatorOutcomeNames, (name) => `| ${simulatorOutcomes[name].answers} | § |`, (name) => `\`${name}\``);
-    expect(readme).toContain(['| read as | outcomes |', '|---|---|', ...rows].join('\n'));
+    const row = (name: SimulatorOutcome) => `| § | ${simulatorOutcomes[name].answers} | ${simulatorOutcomes[name].effect} |`;
+    const rows = grouped(simulatorOutcomeNames, row, (name) => `\`${name}\``);
+    expect(readme).toContain(['| outcome | read as | effect |', '|---|---|---|', ...rows].join('\n'));
   });
 });

@@ -20,8 +20,8 @@ export const simulatorOutcomes = {
   suspected_fraud: { answers: 'risk_refused', effect: 'refused by the fraud engine' },
   authentication_required: { answers: 'authentication_required', effect: 'declined until the customer is present' },
   challenge: { answers: 'action_required', effect: 'the customer must answer a challenge, then approved; declined with authentication_required if absent' },
-  pending_then_approved: { answers: 'pending', effect: 'pending, approved after the settle time' },
-  pending_then_declined: { answers: 'pending', effect: 'pending, declined after the settle time' },
+  pending_then_approved: { answers: 'pending', effect: 'pending, approved after the settle time; a refund: accepted, made after it' },
+  pending_then_declined: { answers: 'pending', effect: 'pending, declined after the settle time; a refund: accepted, failed after it' },
   partial_approval: { answers: 'partial_approval', effect: 'half of the amount approved' },
   processing_error: { answers: 'processor_error', effect: 'refused, nothing created' },
   misconfigured: { answers: 'processor_error', effect: 'refused with 401, nothing created' },
@@ -33,10 +33,10 @@ export const simulatorOutcomes = {
   error_before_charge: { answers: 'unknown', effect: '500, nothing created' },
   error_after_charge: { answers: 'unknown', effect: 'approved, answered with 500' },
   malformed_answer: { answers: 'unknown', effect: 'approved, answered with something that is not JSON' },
-  duplicate_callback: { answers: 'approved', effect: 'approved; its callback comes twice' },
-  late_callback: { answers: 'pending', effect: 'pending, approved after the settle time; its callback comes late' },
-  reordered_callbacks: { answers: 'pending', effect: 'pending, approved after the settle time; its callbacks come in the wrong order' },
-  disputed: { answers: 'approved', effect: 'approved, disputed after the settle time' },
+  duplicate_callback: { answers: 'approved', effect: 'approved; a callback tells so, twice' },
+  late_callback: { answers: 'pending', effect: 'pending, approved after the settle time; its callback comes three settle times later, after lookups' },
+  reordered_callbacks: { answers: 'pending', effect: 'pending, approved after the settle time; the callback that tells pending comes last' },
+  disputed: { answers: 'approved', effect: 'approved; a dispute is opened after the settle time' },
 } as const satisfies Record<string, Simulated>;
 
 export type SimulatorOutcome = keyof typeof simulatorOutcomes;

@@ -5,6 +5,9 @@ import type {
   CaptureCall,
   CheckAnswer,
   Connection,
+  InboundCallback,
+  ListAnswer,
+  ListCall,
   LookupAnswer,
   LookupCall,
   OperationOutcome,
@@ -17,18 +20,21 @@ import type {
   VerifyCall,
   VoidCall,
 } from '../port.js';
-import { answered, failedRead, foundOperation, foundPayment, totalsOf } from '../payment-reading.js';
+import { answered, failedRead, foundOperation, foundPayment, parseAs, totalsOf } from '../payment-reading.js';
 import { Wire, type WireResult } from '../wire.js';
 import { askedOutcome } from './simulator-outcome.js';
 import {
+  callbackBody,
   operationAnswer,
   operationList,
   paymentAnswer,
   paymentList,
   paymentMethodAnswer,
+  toldPaymentList,
   verificationAnswer,
 } from './simulator.answer.js';
-import { failureOutcome, paymentOutcome } from './simulator.outcome.js';
+import { failureOutcome, operationOutcome, paymentOutcome, toldPayment } from './simulator.outcome.js';
+import { callbackSignatureHeader, signatureProblem } from './simulator.signature.js';
 
 export interface SimulatorOptions {
   baseUrl: string;
@@ -42,7 +48,7 @@ const day = 86_400_000;
 const closedPort = 'http://127.0.0.1:1';
 
 export function createSimulatorAdapter(options: SimulatorOptions): ProcessorAdapter {
-  return new SimulatorAdapter(options.baseUrl.replace(/\/+$/, ''));
+  return new SimulatorAdapter(options.baseUrl.replace(/\/+$/, ''), options.secret ?? null);
 }
 
 type Asked = { simulate?: AuthorizeCall['simulate'] };
@@ -56,7 +62,10 @@ class SimulatorAdapter implements ProcessorAdapter {
   readonly kind = 'simulator';
   private readonly wire = new Wire();
 
-  constructor(private readonly baseUrl: string) {}
+  constructor(
+    private readonly baseUrl: string,
+    private readonly secret: Buffer | null,
+  ) {}
 
   capabilities(connection: Connection): ProcessorCapabilities {
     const settle = connection.settings.settle_after_ms;
@@ -64,7 +73,7 @@ class SimulatorAdapter implements ProcessorAdapter {
       idempotencyWindowMs: connection.settings.idempotency === false ? null : day,
       lookup: 'strong',
       settleAfterMs: typeof settle === 'number' ? settle : tenMinutes,
-      list: false,
+      list: true,
     };
   }
 
@@ -76,8 +85,22 @@ class SimulatorAdapter implements ProcessorAdapter {
     return { ok: false, detail: failureOutcome(result).rawMessage ?? 'The simulator gave no answer.', durationMs };
   }
 
-  parseCallback(): CallbackAnswer {
-    return { kind: 'refused', reason: 'The simulator posts nothing.' };
+  parseCallback(connection: Connection, { headers, body, receivedAt }: InboundCallback): CallbackAnswer {
+    if (!this.secret) return { kind: 'refused', reason: 'no secret is shared with the simulator' };
+    const signed = { connectionId: connection.id, body, nowSeconds: Math.floor(receivedAt / 1_000) };
+    const problem = signatureProblem(this.secret, headers[callbackSignatureHeader], signed);
+    if (problem) return { kind: 'refused', reason: problem };
+    const event = parseAs(callbackBody, Buffer.from(body).toString('utf8'));
+    if (!event) return { kind: 'refused', reason: 'the body is not in the simulator\'s format' };
+    return { kind: 'accepted', eventId: event.id, eventType: event.type, payment: toldPayment(event.payment) };
+  }
+
+  async list(connection: Connection, { since, until, cursor }: ListCall): Promise<ListAnswer> {
+    const query = new URLSearchParams({ since, until, ...(cursor ? { after: cursor } : {}) });
+    const result = await this.get(connection, `/v1/reports/payments?${query}`);
+    const page = answered(result, toldPaymentList);
+    if (page) return { ok: true, payments: page.data.map(toldPayment), nextCursor: page.next };
+    return { ok: false, unavailable: failureOutcome(result).rawMessage ?? 'the simulator gave no answer' };
   }
 
   async authorize(connection: Connection, call: AuthorizeCall): Promise<PaymentOutcome> {
@@ -150,11 +173,10 @@ class SimulatorAdapter implements ProcessorAdapter {
     const result = await this.post(connection, path, call, asked, { reference: call.reference, ...fields });
     const operation = answered(result, operationAnswer);
     if (!operation) return failureOutcome(result);
-    const ids = { processorOperationId: operation.id, processorPaymentId: operation.payment?.id ?? null };
     if (operation.reference !== call.reference || (fields.amount !== undefined && operation.amount !== fields.amount)) {
-      return { ...ids, outcomeClass: 'mismatch', rawMessage: 'another reference or amount was answered' };
+      return { ...operationOutcome(operation), outcomeClass: 'mismatch', rawMessage: 'another reference or amount was answered' };
     }
-    return { ...ids, outcomeClass: 'approved', approvedAmountAtom: operation.amount };
+    return operationOutcome(operation);
   }
 
   private async lookupPayment(connection: Connection, call: LookupCall): Promise<LookupAnswer> {
@@ -169,9 +191,9 @@ class SimulatorAdapter implements ProcessorAdapter {
     const result = await this.get(connection, `/v1/operations?${query}`);
     const list = answered(result, operationList);
     if (!list) return failedRead(failureOutcome(result));
-    return foundOperation(list.data, call, ({ id, amount, payment }) => ({
-      outcome: { outcomeClass: 'approved', processorOperationId: id, processorPaymentId: payment?.id ?? null, approvedAmountAtom: amount },
-      totals: payment ? totalsOf(payment, payment.disputed) : null,
+    return foundOperation(list.data, call, (operation) => ({
+      outcome: operationOutcome(operation),
+      totals: operation.payment ? totalsOf(operation.payment, operation.payment.disputed) : null,
     }));
   }
 

@@ -19,6 +19,8 @@ export const paymentAnswer = z.object({
 });
 export type PaymentAnswer = z.infer<typeof paymentAnswer>;
 
+const operationStatus = z.enum(['pending', 'succeeded', 'failed']);
+
 export const operationAnswer = z.object({
   object: z.literal('operation'),
   id: z.string().min(1),
@@ -26,6 +28,8 @@ export const operationAnswer = z.object({
   reference: z.string(),
   amount: atoms,
   currency: z.string().nullable(),
+  status: operationStatus,
+  failure_message: z.string().nullable(),
   payment: paymentAnswer.nullable(),
 });
 export type OperationAnswer = z.infer<typeof operationAnswer>;
@@ -60,6 +64,28 @@ export const refusalAnswer = z.object({
   error: z.object({ code: z.string().min(1), message: z.string() }),
   payment: paymentAnswer.nullable().optional(),
 });
+
+/** A payment with all that belongs to it, as callbacks and the list tell it. */
+export const toldPaymentAnswer = paymentAnswer.extend({
+  created_at: z.iso.datetime(),
+  refunds: z.array(
+    z.object({
+      id: z.string().min(1),
+      /** Null: not asked for by the merchant's own system. */
+      reference: z.string().nullable(),
+      amount: atoms,
+      status: operationStatus,
+      failure_message: z.string().nullable(),
+    }),
+  ),
+  disputes: z.array(z.object({ id: z.string().min(1), reason: z.string().nullable(), amount: atoms, status: z.enum(['open', 'won', 'lost']) })),
+});
+export type ToldPaymentAnswer = z.infer<typeof toldPaymentAnswer>;
+
+export const callbackBody = z.object({ id: z.string().min(1), type: z.string().min(1), created_at: z.iso.datetime(), payment: toldPaymentAnswer });
+export type CallbackBody = z.infer<typeof callbackBody>;
+
+export const toldPaymentList = z.object({ data: z.array(toldPaymentAnswer), next: z.string().nullable() });
 
 export const paymentList = z.object({ data: z.array(paymentAnswer) });
 export const operationList = z.object({ data: z.array(operationAnswer) });

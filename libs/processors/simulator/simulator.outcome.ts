@@ -1,9 +1,9 @@
 import type { AttemptOutcome } from '../../domain/payment/outcome.js';
 import { unlistedDecline } from '../decline-code.js';
-import { outcomeOfPayment, parseAs, unknownOutcome, wireFailure, type Expectation } from '../payment-reading.js';
-import type { PaymentOutcome } from '../port.js';
+import { outcomeOfPayment, parseAs, totalsOf, unknownOutcome, wireFailure, type Expectation } from '../payment-reading.js';
+import type { OperationOutcome, PaymentOutcome, ToldPayment } from '../port.js';
 import type { WireResult } from '../wire.js';
-import { refusalAnswer, type PaymentAnswer } from './simulator.answer.js';
+import { refusalAnswer, type OperationAnswer, type PaymentAnswer, type ToldPaymentAnswer } from './simulator.answer.js';
 import { simulatorDeclines } from './simulator-decline.js';
 
 /** What an exchange means when it did not end in a 2xx of the expected shape. */
@@ -36,4 +36,34 @@ export function declineOutcome(code: string | null): Pick<AttemptOutcome, 'outco
 /** The meaning of a payment object, asked for or looked up. A voided one was approved before; the totals say so. */
 export function paymentOutcome(payment: PaymentAnswer, expected: Expectation): PaymentOutcome {
   return outcomeOfPayment(payment, expected, declineOutcome(payment.decline_code));
+}
+
+/** What an operation means by itself: done, accepted, or definitely not done. */
+export function operationOutcome({ id, amount, status, failure_message, payment }: OperationAnswer): OperationOutcome {
+  const ids = { processorOperationId: id, processorPaymentId: payment?.id ?? null };
+  if (status === 'pending') return { ...ids, outcomeClass: 'pending' };
+  if (status === 'failed') return { ...ids, ...unlistedDecline, rawMessage: failure_message };
+  return { ...ids, outcomeClass: 'approved', approvedAmountAtom: amount };
+}
+
+/** The simulator's snapshot of a payment, from a callback or a list. */
+export function toldPayment(payment: ToldPaymentAnswer): ToldPayment {
+  const { reference, amount, currency, refunds, disputes } = payment;
+  return {
+    reference,
+    processorPaymentId: payment.id,
+    amountAtom: amount,
+    currency,
+    outcome: paymentOutcome(payment, { reference, amountAtom: amount, currency }),
+    totals: totalsOf(payment, payment.disputed),
+    refunds: refunds.map((refund) => ({
+      processorRefundId: refund.id,
+      reference: refund.reference,
+      amountAtom: refund.amount,
+      status: refund.status,
+      failureMessage: refund.failure_message,
+    })),
+    disputes: disputes.map((dispute) => ({ processorDisputeId: dispute.id, reason: dispute.reason, amountAtom: dispute.amount, status: dispute.status })),
+    createdAt: payment.created_at,
+  };
 }

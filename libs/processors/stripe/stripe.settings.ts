@@ -26,7 +26,6 @@ export function stripeCredentials({ environment }: ProcessorPlace) {
   return z.strictObject({
     secret_key: z.string({ error: 'Field required' }).regex(secretKey, `Expected a secret key of ${mode} mode, sk_${mode}_…`),
     webhook_secret: webhookSecret.optional(),
-    previous_webhook_secret: webhookSecret.optional(),
   });
 }
 

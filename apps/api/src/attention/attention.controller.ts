@@ -24,7 +24,7 @@ export class AttentionController {
     return this.service.get(caller, id);
   }
 
-  /** Closes an item; resolving a paused link's item reopens the link. A resolved one answers 409. */
+  /** Closes an item, with an `action` where one is needed; resolving a paused link's item reopens the link. A resolved one answers 409. */
   @Post(':attention_id/resolve')
   @HttpCode(200)
   @Roles('ADMIN')

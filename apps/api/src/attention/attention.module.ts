@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
+import { PaymentIntentsModule } from '../payment-intents/payment-intents.module.js';
 import { AttentionController } from './attention.controller.js';
 import { AttentionService } from './attention.service.js';
 
-@Module({ controllers: [AttentionController], providers: [AttentionService] })
+@Module({ imports: [PaymentIntentsModule], controllers: [AttentionController], providers: [AttentionService] })
 export class AttentionModule {}

@@ -26,9 +26,9 @@ export const operations: Record<string, OperationWords> = {
   ApiTokens_revoke: words('Revoke a token', 'Takes effect at once.', ['last_admin']),
   ApiTokens_roll: words('Roll a token', 'A new secret for the same token; the old one may live on for a while.', ['conflict']),
 
-  Attention_browse: words('List what waits for a person', byCursor),
+  Attention_browse: words('List what waits for a person', `Exceptions, outcomes that are unknown for over an hour, failing connections, stopped and overdue payments, failed refunds, differences to a processor: each with its age, its reason and the calls that help. ${byCursor}`),
   Attention_get: words('Retrieve an attention item'),
-  Attention_resolve: words('Resolve an attention item', 'Does what the item names, for example reopens a payment link that paused itself.', ['conflict']),
+  Attention_resolve: words('Resolve an attention item', 'Does what the item names, for example reopens a payment link that paused itself. For a payment without outcome `action` says what to do; the processor is asked first, and a wish that contradicts it is a 409. `mark_failed` lets the payment be charged again: if money was taken after all that is a second charge, so it needs `confirm: true`. `look_again` leaves the item open where nothing was learned; `details.last_look` says what was seen.', ['conflict']),
 
   ChargeStops_start: words('Stop new charges', 'Of the whole account, of one connection or of one price. When the answer comes no attempt begins there any more. A payment whose customer is present is refused with 409 `charging_stopped`; others wait, `processing`, and go on when the stop is lifted. A stopped connection is left out by the routes, so that others can take its payments. Lookups, callbacks, captures, voids and refunds go on.', ['conflict']),
   ChargeStops_browse: words('List stops', byCursor),

@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+
+/** A payment at the provider, added up from its ledger's facts alone. */
+export interface LedgerPayment {
+  id: string;
+  /** UUID of our connection: its token at the provider. */
+  connection: string;
+  reference: string;
+  status: 'authorized' | 'captured' | 'declined' | 'pending' | 'requires_action' | 'voided';
+  amount: number;
+  authorized: number;
+  captured: number;
+  refunded: number;
+  currency: string;
+}
+
+export interface LedgerOperation {
+  id: string;
+  connection: string;
+  kind: 'capture' | 'void' | 'refund';
+  reference: string;
+  payment: string | null;
+  amount: number;
+}
+
+interface Fact {
+  type: string;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  record?: any;
+}
+
+export interface Ledger {
+  payments: LedgerPayment[];
+  operations: LedgerOperation[];
+}
+
+/** Reads the provider's append-only file. Operations are added up here, not by the provider's own code. */
+export function readLedger(path: string): Ledger {
+  const lines = readFileSync(path, 'utf8').split('\n').filter(Boolean);
+  return addUp(lines.map((line) => JSON.parse(line) as Fact));
+}
+
+export function addUp(facts: readonly Fact[]): Ledger {
+  const payments = new Map<string, LedgerPayment>();
+  const operations: LedgerOperation[] = [];
+  for (const { type, record } of facts) {
+    if (type === 'payment' || type === 'payment_changed') payments.set(record.id, paymentOf(record));
+    if (type !== 'operation') continue;
+    const operation = record as LedgerOperation;
+    operations.push(operation);
+    const payment = operation.payment === null ? undefined : payments.get(operation.payment);
+    if (payment) payments.set(payment.id, afterwards(payment, operation));
+  }
+  return { payments: [...payments.values()], operations };
+}
+
+function paymentOf(record: Record<string, unknown>): LedgerPayment {
+  const { id, connection, reference, status, amount, amount_authorized, amount_captured, amount_refunded, currency } = record;
+  return { id, connection, reference, status, amount, authorized: amount_authorized, captured: amount_captured, refunded: amount_refunded, currency } as LedgerPayment;
+}
+
+function afterwards(payment: LedgerPayment, { kind, amount }: LedgerOperation): LedgerPayment {
+  if (kind === 'capture') return { ...payment, status: 'captured', captured: payment.captured + amount };
+  if (kind === 'refund') return { ...payment, refunded: payment.refunded + amount };
+  return payment.status === 'declined' ? payment : { ...payment, status: 'voided' };
+}
+
+/** What the provider holds of the customer's money, or has set aside for us. */
+export function holdsMoney(payment: LedgerPayment): boolean {
+  return payment.status === 'authorized' || (payment.status === 'captured' && payment.captured > payment.refunded);
+}
+
+/** It may still become money. */
+export function isOpen(payment: LedgerPayment): boolean {
+  return payment.status === 'pending' || payment.status === 'requires_action';
+}

@@ -1,0 +1,51 @@
+import { randomInt } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { ruleNames } from './checker.js';
+import { faultRun, type FaultRunResult } from './run.js';
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string' },
+    payments: { type: 'string', default: '2000' },
+    execution: { type: 'string', default: 'mixed' },
+    'at-once': { type: 'string', default: '48' },
+    keep: { type: 'boolean', default: false },
+    quiet: { type: 'boolean', default: false },
+  },
+});
+const write = (text: string): void => void process.stdout.write(text);
+
+async function main(): Promise<number> {
+  const seed = values.seed ?? String(randomInt(1, 1_000_000));
+  const payments = Number(values.payments);
+  const { execution } = values;
+  if (execution !== 'workflow' && execution !== 'inline' && execution !== 'mixed') throw new Error('--execution is workflow, inline or mixed');
+  if (!Number.isInteger(payments) || payments < 1) throw new Error('--payments is a whole number');
+  write(`fault run: seed ${seed}, ${payments} payments, ${execution}\n`);
+  const started = performance.now();
+  const told = (line: string): void => {
+    if (!values.quiet) write(`  ${((performance.now() - started) / 1_000).toFixed(1).padStart(7)} s  ${line}\n`);
+  };
+  const result = await faultRun({
+    seed, payments, execution, told, keep: values.keep, atOnce: Number(values['at-once']), patienceMs: 6 * 60_000,
+    dist: fileURLToPath(new URL('../..', import.meta.url)), every: { least: 1_500, most: 7_000 },
+  });
+  result.summary.print(write);
+  return report(result, `npm run faults -- --seed ${seed} --payments ${payments} --execution ${execution}`);
+}
+
+function report({ breaches, folder }: FaultRunResult, replay: string): number {
+  write('\n');
+  for (const [number, name] of Object.entries(ruleNames)) {
+    const found = breaches.filter(({ rule }) => rule === Number(number));
+    write(`${found.length === 0 ? 'kept  ' : 'BROKEN'} ${number}. ${name}\n`);
+    for (const { what, ids } of found.slice(0, 20)) write(`         ${what}: ${ids.join(', ')}\n`);
+    if (found.length > 20) write(`         and ${found.length - 20} more\n`);
+  }
+  if (breaches.length > 0) write(`\nreplay: ${replay}\n`);
+  if (folder) write(`records: ${folder}\n`);
+  return breaches.length > 0 ? 1 : 0;
+}
+
+process.exitCode = await main();

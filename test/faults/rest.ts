@@ -1,0 +1,39 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type pg from 'pg';
+
+/** What still moves by itself. Waits for the customer, for a capture or for a person are rest. */
+const moving = `
+  select
+    (select count(*) from payment_intents i where not i.settled and i.status not in ('requires_capture', 'requires_action')
+       and not exists (select 1 from attention_items a where a.object_id = i.id and a.resolved_at is null))::int payments,
+    (select count(*) from payment_intents i where not i.settled and (i.driver = 'api' or i.lease_until > clock_timestamp()
+       or i.next_action_at < clock_timestamp() + interval '5 minutes'))::int due,
+    (select count(*) from charge_operations o where o.status = 'pending'
+       and not exists (select 1 from attention_items a where a.object_id = o.payment_intent_id and a.resolved_at is null))::int operations,
+    (select count(*) from subscriptions s where s.status <> 'cancelled'
+       and (s.charging_invoice_id is not null or s.next_action_at < clock_timestamp() + interval '2 minutes'))::int subscriptions,
+    (select count(*) from webhook_deliveries d join webhook_endpoints e on e.id = d.endpoint_id
+      where d.status = 'pending' and e.status = 'enabled' and e.deleted_at is null)::int deliveries`;
+
+export interface Standing {
+  payments: number;
+  due: number;
+  operations: number;
+  subscriptions: number;
+  deliveries: number;
+}
+
+/** Waits until nothing moves any more; answers what still did when the patience was over, else null. */
+export async function untilAtRest(client: pg.ClientBase, { patienceMs, told }: { patienceMs: number; told: (text: string) => void }): Promise<Standing | null> {
+  let last: Standing | null = null;
+  let quiet = 0;
+  for (const end = Date.now() + patienceMs; Date.now() < end;) {
+    const { rows } = await client.query<Standing>(moving);
+    last = rows[0]!;
+    quiet = Object.values(last).every((count) => count === 0) ? quiet + 1 : 0;
+    if (quiet === 3) return null;
+    told(`waiting for rest: ${last.payments} payments, ${last.operations} operations, ${last.subscriptions} subscriptions, ${last.due} due, ${last.deliveries} deliveries`);
+    await pause(1_000);
+  }
+  return last;
+}

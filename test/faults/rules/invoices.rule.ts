@@ -1,0 +1,31 @@
+import type { Breach, Records } from '../records.js';
+import { groupedBy, shown } from './known.js';
+
+const lateMs = 120_000;
+
+/** 2, 3 and 8 for subscriptions: paid means that the payment was, a paid payment is known to its invoice, nothing is late. */
+export function invoices({ books, readAt }: Records): Breach[] {
+  const paying = groupedBy(books.intents.filter(({ invoice, status }) => invoice !== null && status === 'succeeded'), ({ invoice }) => invoice!);
+  const breaches: Breach[] = [];
+  for (const invoice of books.invoices) {
+    const received = (paying.get(invoice.id) ?? []).reduce((sum, intent) => sum + intent.received, 0);
+    const ids = [shown('inv', invoice.id)];
+    if (invoice.status === 'paid' && !invoice.out_of_band && invoice.due > 0 && received !== invoice.due) {
+      breaches.push({ rule: 2, what: `an invoice of ${invoice.due} is paid, its payments received ${received}`, ids });
+    }
+    if ((invoice.status === 'open' || invoice.status === 'past_due') && received >= invoice.due && received > 0) {
+      breaches.push({ rule: 3, what: `an invoice is ${invoice.status} although its payment succeeded`, ids });
+    }
+  }
+  for (const subscription of books.subscriptions) {
+    if (subscription.status === 'cancelled' || subscription.next_action === null || subscription.next_action > readAt - lateMs) continue;
+    const seconds = Math.round((readAt - subscription.next_action) / 1_000);
+    breaches.push({ rule: 8, what: `a subscription should have moved ${seconds} s ago`, ids: [shown('sub', subscription.id)] });
+  }
+  const unresolved = new Set(books.intents.filter(({ settled, status }) => !settled || status === 'exception').map(({ invoice }) => invoice));
+  for (const { id, charging } of books.subscriptions) {
+    if (charging === null || unresolved.has(charging)) continue;
+    breaches.push({ rule: 8, what: 'a subscription waits for a payment that has ended', ids: [shown('sub', id), shown('inv', charging)] });
+  }
+  return breaches;
+}
