@@ -40,6 +40,8 @@ const corruptions: [rule: number, what: string, corrupt: Corruption][] = [
   [3, 'a success without an attempt', ({ books }) => { books.charges = []; }],
   [3, 'a success of an attempt that nobody looks up', ({ books }) => Object.assign(first(books.charges), { status: 'pending', outcome: 'unknown' })],
   [3, 'a refund that failed here', ({ books }) => { first(books.operations).status = 'failed'; }],
+  [2, 'a refund that failed at the provider', ({ operations }) => { first(operations).status = 'failed'; }],
+  [3, 'a refund by hand at the provider', ({ operations }) => operations.push({ ...first(operations), id: 'sim_op_2', reference: '', outOfBand: true })],
   [3, 'a capture that nobody asked for', ({ operations }) => operations.push({ ...first(operations), id: 'sim_op_2', kind: 'capture', reference: 'x' })],
   [4, 'an acknowledged payment that is gone', ({ books }) => { books.intents = []; }],
   [4, 'an acknowledged refund that is gone', ({ books }) => { books.refunds = []; }],
@@ -150,5 +152,9 @@ describe('the ledger', () => {
     ]);
     expect(payments).toMatchObject([{ id: 'p', status: 'captured', captured: 7, refunded: 3 }, { id: 'q', status: 'declined' }]);
     expect(operations).toHaveLength(2);
+    const slow = { ...operation, id: 'o3', kind: 'refund', amount: 4, status: 'pending' };
+    const facts = [{ type: 'payment', record: { ...record, amount_captured: 10 } }, { type: 'operation', record: slow }];
+    const after = (...statuses: string[]) => addUp([...facts, ...statuses.map((status) => ({ type: 'operation_changed', record: { ...slow, status } }))]).payments[0]!.refunded;
+    expect([after(), after('succeeded'), after('succeeded', 'failed'), after('failed')]).toEqual([0, 4, 0, 0]);
   });
 });

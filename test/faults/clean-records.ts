@@ -72,7 +72,7 @@ export function cleanRecords(): Records {
       call(2, '/refunds/', { object: 'refund', id: shownIds.refund, status: 'succeeded', amount_atom: 300, processor_refund_id: 'sim_op_1' }),
     ],
     payments: [{ id: 'sim_1', connection: ids.connection, reference, status: 'captured', amount: 1_000, authorized: 1_000, captured: 1_000, refunded: 300, currency: 'eur' }],
-    operations: [{ id: 'sim_op_1', connection: ids.connection, kind: 'refund', reference: `${reference}-refund-1`, payment: 'sim_1', amount: 300 }],
+    operations: [{ id: 'sim_op_1', connection: ids.connection, kind: 'refund', reference: `${reference}-refund-1`, payment: 'sim_1', amount: 300, status: 'succeeded', outOfBand: false }],
     heard: heardOf(events),
     books: {
       account: ids.account,
@@ -82,7 +82,7 @@ export function cleanRecords(): Records {
         id: ids.operation, intent: ids.intent, charge: ids.charge, type: 'refund', purpose: 'refund', amount: 300, status: 'succeeded', refund: ids.refund,
         reference: `${reference}-refund-1`, next_lookup: null,
       }],
-      refunds: [{ id: ids.refund, charge: ids.charge, intent: ids.intent, amount: 300, status: 'succeeded', out_of_band: false }],
+      refunds: [{ id: ids.refund, charge: ids.charge, intent: ids.intent, amount: 300, status: 'succeeded', out_of_band: false, processor_refund: 'sim_op_1' }],
       invoices: [],
       subscriptions: [],
       events,

@@ -21,6 +21,9 @@ export interface LedgerOperation {
   reference: string;
   payment: string | null;
   amount: number;
+  status: 'pending' | 'succeeded' | 'failed';
+  /** Made by a person at the provider. */
+  outOfBand: boolean;
 }
 
 interface Fact {
@@ -42,16 +45,24 @@ export function readLedger(path: string): Ledger {
 
 export function addUp(facts: readonly Fact[]): Ledger {
   const payments = new Map<string, LedgerPayment>();
-  const operations: LedgerOperation[] = [];
+  const operations = new Map<string, LedgerOperation>();
   for (const { type, record } of facts) {
     if (type === 'payment' || type === 'payment_changed') payments.set(record.id, paymentOf(record));
-    if (type !== 'operation') continue;
-    const operation = record as LedgerOperation;
-    operations.push(operation);
+    if (type !== 'operation' && type !== 'operation_changed') continue;
+    const operation = operationOf(record);
+    const wasDone = operations.get(operation.id)?.status === 'succeeded';
+    const isDone = operation.status === 'succeeded';
+    operations.set(operation.id, operation);
     const payment = operation.payment === null ? undefined : payments.get(operation.payment);
-    if (payment) payments.set(payment.id, afterwards(payment, operation));
+    if (payment && isDone && !wasDone) payments.set(payment.id, afterwards(payment, operation));
+    if (payment && wasDone && !isDone) payments.set(payment.id, { ...payment, refunded: payment.refunded - operation.amount });
   }
-  return { payments: [...payments.values()], operations };
+  return { payments: [...payments.values()], operations: [...operations.values()] };
+}
+
+function operationOf(record: Record<string, unknown>): LedgerOperation {
+  const { id, connection, kind, reference, payment, amount, status = 'succeeded', out_of_band: outOfBand = false } = record;
+  return { id, connection, kind, reference, payment, amount, status, outOfBand } as LedgerOperation;
 }
 
 function paymentOf(record: Record<string, unknown>): LedgerPayment {

@@ -111,6 +111,7 @@ export interface RefundRow {
   amount: number;
   status: string;
   out_of_band: boolean;
+  processor_refund: string | null;
 }
 
 export interface EventRow {

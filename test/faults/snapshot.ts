@@ -16,8 +16,8 @@ const queries = {
     from charges where account_id = $1`,
   operations: `select id, payment_intent_id intent, charge_id charge, type, purpose, amount_atom::float8 amount, status, refund_id refund, reference,
       ${millis('next_lookup_at')} next_lookup from charge_operations where account_id = $1`,
-  refunds: `select id, charge_id charge, payment_intent_id intent, amount_atom::float8 amount, status, refunded_out_of_band out_of_band
-    from refunds where account_id = $1`,
+  refunds: `select id, charge_id charge, payment_intent_id intent, amount_atom::float8 amount, status, refunded_out_of_band out_of_band,
+      processor_refund_id processor_refund from refunds where account_id = $1`,
   invoices: `select id, subscription_id subscription, status, due_atom::float8 due, paid_atom::float8 paid, refunded_atom::float8 refunded,
       paid_out_of_band out_of_band from invoices where account_id = $1`,
   subscriptions: `select id, status, billing_status, charging_invoice_id charging, ${millis('next_action_at')} next_action

@@ -37,12 +37,13 @@ function unknownOperations(records: Records, charges: ReadonlyMap<string, Charge
   for (const made of records.operations) {
     const payment = payments.get(made.payment ?? '');
     const charge = payment ? charges.get(meeting(payment)) : undefined;
-    if (!payment || (made.kind === 'void' && payment.status === 'declined')) continue;
+    if (!payment || made.status !== 'succeeded' || (made.kind === 'void' && payment.status === 'declined')) continue;
     const known = charge && ours.get(`${charge.id} ${made.reference}`);
     const fine = known && (known.status === 'succeeded' || (known.status === 'pending' && (known.next_lookup !== null || waiting.has(known.intent))));
-    if (fine || (charge && waiting.has(charge.intent))) continue;
+    const booked = made.outOfBand && records.books.refunds.some(({ processor_refund }) => processor_refund === made.id);
+    if (fine || booked || (charge && waiting.has(charge.intent))) continue;
     const here = known ? `it is ${known.status}` : 'it is unknown';
-    breaches.push({ rule: 3, what: `the provider made a ${made.kind}; here ${here}`, ids: [made.reference, made.id, ...(charge ? [shown('ch', charge.id)] : [])] });
+    breaches.push({ rule: 3, what: `the provider made a ${made.kind}; here ${here}`, ids: [made.reference || payment.reference, made.id, ...(charge ? [shown('ch', charge.id)] : [])] });
   }
   return breaches;
 }

@@ -1,4 +1,4 @@
-import type { LedgerPayment } from '../ledger.js';
+import type { LedgerOperation, LedgerPayment } from '../ledger.js';
 import type { Breach, ChargeRow, Records, Told } from '../records.js';
 import { groupedBy, indexed, meeting, paymentsByMeeting, shown } from './known.js';
 import { toldBy } from '../told.js';
@@ -52,11 +52,12 @@ function wrongWords(records: Records): Breach[] {
   return unrepeated(breaches);
 }
 
-function wrongWord(told: Told, payments: ReadonlyMap<string, LedgerPayment>, operations: ReadonlyMap<string, { amount: number; kind: string }>): string | null {
+function wrongWord(told: Told, payments: ReadonlyMap<string, LedgerPayment>, operations: ReadonlyMap<string, LedgerOperation>): string | null {
   if (told.status !== 'succeeded' || told.outOfBand) return null;
   if (told.object === 'refund') {
     const operation = operations.get(told.processorRefundId ?? '');
     if (!operation || operation.kind !== 'refund') return 'the provider made no such refund';
+    if (operation.status !== 'succeeded') return `the provider's refund is ${operation.status}`;
     return operation.amount === told.amounts.amount ? null : `the provider refunded ${operation.amount}`;
   }
   if (told.object !== 'payment_intent' && told.object !== 'charge') return null;
