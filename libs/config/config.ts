@@ -11,6 +11,8 @@ export interface Config extends Omit<Values, 'publicUrlText'> {
   publicUrl: string;
   /** Where processes of the same machine reach this environment's API: without a trailing slash. */
   localUrl: string;
+  /** The `BREAKER_…` variables, shares from 0 to 1. */
+  breaker: { calls: number; windowMs: number; minSamples: number; badShare: number; slowMs: number; restMs: number; probeShare: number };
 }
 
 /** Says which variables are wrong and why; never shows a secret's value. */
@@ -43,11 +45,24 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   return derive(values);
 }
 
+function breakerOf(values: Values): Config['breaker'] {
+  return {
+    calls: Math.max(values.breakerCalls, values.breakerMinSamples),
+    windowMs: values.breakerWindowSeconds * 1_000,
+    minSamples: values.breakerMinSamples,
+    badShare: values.breakerBadPercent / 100,
+    slowMs: values.breakerSlowMs,
+    restMs: values.breakerRestSeconds * 1_000,
+    probeShare: values.breakerProbePercent / 100,
+  };
+}
+
 const anyAddress = new Set(['0.0.0.0', '::', 'localhost']);
 
 function derive({ publicUrlText, ...values }: Values): Config {
   return {
     ...values,
+    breaker: breakerOf({ publicUrlText, ...values }),
     databaseUrl: databaseUrlOf(values.databaseBaseUrl, values.environment),
     temporalNamespace: `${values.temporalNamespaceBase}-${values.environment}`,
     localUrl: `http://${anyAddress.has(values.apiHost) ? '127.0.0.1' : values.apiHost}:${values.apiPort}`,

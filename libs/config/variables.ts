@@ -185,6 +185,28 @@ export const variables = {
     type: 'seconds',
     meaning: 'Renewals are charged up to this long after their period began, spread by subscription; 0: at once.',
   }),
+  breakerCalls: withDefault('BREAKER_CALLS', whole(1), '50', {
+    type: 'integer',
+    meaning: 'How many of the latest calls to a connection decide whether payments are kept away from it.',
+  }),
+  breakerWindowSeconds: withDefault('BREAKER_WINDOW_SECONDS', whole(1), '300', { type: 'seconds', meaning: 'Older calls do not count.' }),
+  breakerMinSamples: withDefault('BREAKER_MIN_SAMPLES', whole(1), '20', { type: 'integer', meaning: 'With fewer calls a connection is never set aside.' }),
+  breakerBadPercent: withDefault('BREAKER_BAD_PERCENT', whole(1).pipe(z.number().max(100)), '50', {
+    type: 'percent',
+    meaning: 'A connection is set aside when so many of the calls failed (`not_sent`, `processor_error`, `unknown`) or were too slow.',
+  }),
+  breakerSlowMs: withDefault('BREAKER_SLOW_MS', whole(1), '5000', {
+    type: 'milliseconds',
+    meaning: 'A call that takes longer counts as failed, also while it still runs; at most half of the connection\'s deadline.',
+  }),
+  breakerProbePercent: withDefault('BREAKER_PROBE_PERCENT', whole(1).pipe(z.number().max(100)), '5', {
+    type: 'percent',
+    meaning: 'Share of the payments that still go to a connection that is set aside, to find out whether it works again.',
+  }),
+  breakerRestSeconds: withDefault('BREAKER_REST_SECONDS', whole(0), '5', {
+    type: 'seconds',
+    meaning: 'From setting a connection aside, and from each probe that failed, until the next probe.',
+  }),
   lookupOffsets: withDefault('PAYMENT_LOOKUP_SCHEDULE', lookupOffsets, defaultLookupSchedule, {
     type: 'list of seconds',
     meaning: 'When an attempt whose outcome is unknown is looked up, counted from when it became unknown. Fault runs compress it; production takes no other than the default.',

@@ -4,8 +4,7 @@ import { routeDocument, routingContext, type RoutingContext } from '../db/paymen
 import type { ChargeRow, PaymentIntentRow } from '../db/schema/index.js';
 import type { OutcomeClass } from '../domain/payment/outcome.js';
 import { mayTryElsewhere } from '../domain/payment/outcome.rules.js';
-import { schemeBlock } from '../domain/payment/scheme-limit.js';
-import { decideRoute, skipReason, type Candidate, type RouteFacts } from '../domain/route/route.decision.js';
+import { decideRoute, isSetAside, skipReason, type Candidate } from '../domain/route/route.decision.js';
 import type { RouteDocument } from '../domain/route/route.document.js';
 import type { AuthorizeCall } from '../processors/port.js';
 import { publicId } from '../views/ids.js';
@@ -16,6 +15,7 @@ import type { OpenConnection } from './connection-cache.js';
 import type { HeldPayment } from './held-payment.js';
 import type { Move } from './move.js';
 import type { PaymentDeps } from './payment.deps.js';
+import { candidatesOf, factsOf } from './route-candidates.js';
 import { sealRequest, sendCharge } from './send-charge.js';
 
 /** Versions of routes never change. */
@@ -54,7 +54,7 @@ export async function beginAttempt(deps: PaymentDeps, held: HeldPayment): Promis
   return sendCharge(deps, begun, { charge: begun.charges.at(-1)!, connection: plan.target, call: plan.call, again: false });
 }
 
-/** Decides by route, attempts so far, limits and stops; reads, and changes nothing. */
+/** Decides by route, attempts so far, limits and stops; changes no row. */
 export async function planAttempt(deps: PaymentDeps, held: HeldPayment): Promise<AttemptPlan | NoPlan> {
   const hard = held.charges.findLast((charge) => charge.outcomeClass === 'hard_decline' && charge.paymentMethodId === held.intent.paymentMethodId);
   if (hard) return { target: null, last: hard, decision: null, stops: [] };
@@ -62,12 +62,13 @@ export async function planAttempt(deps: PaymentDeps, held: HeldPayment): Promise
   const connections = await deps.connections.ofAccount(held.intent.accountId, context.processorsStamp);
   const tried = triedIn(held);
   const last = tried.at(-1);
-  const candidates = candidatesOf(deps, context, connections);
+  const candidates = candidatesOf(deps, held.intent.accountId, context, connections);
   const decision = last ? continued(last) : await decide(deps, held.intent, context, candidates);
   const stops = stopsAgainst(context, decision);
   if (stops.length > 0) return { target: null, last, decision, stops };
   const target = decision ? nextTarget(deps, { decision, tried, candidates, connections, intent: held.intent }) : null;
   if (!decision || !target) return { target: null, last, decision, stops };
+  if (!last) notePassedBy(deps, decision, connections);
   return { target, call: callFor(deps, { held, context, target }), decision, fingerprint: countedFingerprint(context, target) };
 }
 
@@ -88,6 +89,13 @@ export function attemptMove(deps: PaymentDeps, held: HeldPayment, plan: AttemptP
     },
     options: { callLimitMs: connectMs + totalMs, processorKind: plan.target.kind },
   };
+}
+
+/** So that breakers know when a probe is due. */
+function notePassedBy(deps: PaymentDeps, { set_aside = [] }: StoredDecision, connections: ReadonlyMap<string, OpenConnection>): void {
+  const passedBy = new Set(set_aside.filter(({ tried }) => tried === 'no').map(({ processor_id }) => processor_id));
+  if (passedBy.size === 0) return;
+  for (const connection of connections.values()) if (passedBy.has(connection.publicId)) deps.breakers.passBy(connection.id);
 }
 
 function continued(last: ChargeRow): StoredDecision {
@@ -117,49 +125,6 @@ async function documentOf(deps: PaymentDeps, routeId: string, version: number): 
   return document;
 }
 
-export function factsOf(deps: Pick<PaymentDeps, 'environment'>, intent: PaymentIntentRow, context: RoutingContext): RouteFacts {
-  const { method } = context;
-  return {
-    payment_id: intent.id,
-    amount_atom: intent.amountAtom,
-    currency: intent.currency,
-    payment_method_kind: method?.provider ?? null,
-    card_brand: method?.card_brand ?? null,
-    funding: method?.card_funding ?? null,
-    bin: method?.card_iin ?? null,
-    issuer_country: method?.card_country ?? null,
-    billing_country: method?.billing_country ?? context.customerCountry,
-    initiator: intent.initiator,
-    subscription_payment: intent.subscriptionPayment,
-    customer_id: intent.customerId ? publicId('cus', deps.environment, intent.customerId) : null,
-    metadata: intent.metadata,
-    custom_fields: intent.customFields,
-  };
-}
-
-export function candidatesOf(
-  deps: Pick<PaymentDeps, 'processors'>,
-  context: RoutingContext,
-  connections: ReadonlyMap<string, OpenConnection>,
-): Map<string, Candidate> {
-  const candidates = new Map<string, Candidate>();
-  const brand = context.method?.card_brand ?? null;
-  const anywhere = schemeBlock(brand, context.declines);
-  for (const connection of connections.values()) {
-    const mapping = context.mappings.find((each) => each.processor_id === connection.id);
-    candidates.set(connection.publicId, {
-      processorId: connection.publicId,
-      enabled: connection.enabled,
-      supported: deps.processors.supports(connection.kind),
-      mapped: mapping !== undefined,
-      storedCredential: mapping?.network_transaction_id != null,
-      schemeBlock: anywhere ?? (mapping ? schemeBlock(brand, mapping.declines) : null),
-      stopped: context.stops.some((stop) => stop.scope === 'processor' && stop.object_id === connection.id),
-    });
-  }
-  return candidates;
-}
-
 interface Choice {
   decision: StoredDecision;
   tried: readonly ChargeRow[];
@@ -172,7 +137,8 @@ function nextTarget(deps: PaymentDeps, { decision, tried, candidates, connection
   const last = tried.at(-1);
   if (last && !mayTryElsewhere({ ...last, outcomeClass: (last.outcomeClass ?? 'unknown') as OutcomeClass }, decision.fallback, tried.length)) return null;
   const used = new Set(tried.map((charge) => publicId('processor', deps.environment, charge.processorId)));
-  const next = decision.order.find((processorId) => !used.has(processorId) && skipReason(candidates.get(processorId), intent) === null);
+  const left = decision.order.filter((processorId) => !used.has(processorId) && skipReason(candidates.get(processorId), intent) === null);
+  const next = left.find((processorId) => !isSetAside(candidates.get(processorId))) ?? left[0];
   return next ? ([...connections.values()].find((connection) => connection.publicId === next) ?? null) : null;
 }
 

@@ -12,6 +12,10 @@ import { openCredentials, validCredentials } from './rotate-credentials.js';
 export interface OpenConnection extends Connection {
   name: string;
   enabled: boolean;
+  /** Of the row. */
+  version: number;
+  /** Epoch milliseconds; when a breaker opened, null while it takes its share. */
+  degradedAt: number | null;
 }
 
 interface CachedAccount {
@@ -51,6 +55,8 @@ export function openConnection(row: PaymentProcessorRow, { secrets, environment 
       totalMs: shortened(settings.total_timeout_ms, standard.totalMs),
     },
     enabled: row.isEnabled && row.deletedAt === null,
+    version: row.version,
+    degradedAt: row.degradedAt?.getTime() ?? null,
   };
 }
 

@@ -4,6 +4,8 @@ import type { Environment } from '../domain/environment.js';
 import { lookupOffsets } from '../domain/payment/payment.schedule.js';
 import type { Connection } from '../processors/port.js';
 import { createProcessorRegistry, type ProcessorRegistry } from '../processors/registry.js';
+import type { BreakerSettings } from '../domain/route/breaker.js';
+import { Breakers } from './breakers.js';
 import { ConnectionCache } from './connection-cache.js';
 import { LeaseKeeper } from './lease-keeper.js';
 
@@ -15,6 +17,7 @@ export interface PaymentDeps {
   processors: ProcessorRegistry;
   connections: ConnectionCache;
   leases: LeaseKeeper;
+  breakers: Breakers;
   /** When unresolved attempts are looked up, in milliseconds from when they became unresolved. */
   lookupOffsets: readonly number[];
   /** Where processors post what they learn later; null: they are asked by lookup only. */
@@ -34,6 +37,8 @@ export interface PaymentDepsOptions {
   local?: boolean;
   /** Names the process in `lease_owner`. */
   owner: string;
+  /** Default: `breakerDefaults`. */
+  breaker?: Partial<BreakerSettings>;
   /** Default: the published schedule. */
   lookupOffsets?: readonly number[];
   /** Base addresses of the API that takes callbacks: for everybody, and for the simulator, which runs on the same machine. */
@@ -50,6 +55,7 @@ export function createPaymentDeps(options: PaymentDepsOptions): PaymentDeps {
     processors: createProcessorRegistry(options.environment, options),
     connections: new ConnectionCache(options),
     leases: new LeaseKeeper(options.db, { owner: options.owner, warn }),
+    breakers: new Breakers({ db: options.db, environment: options.environment, settings: options.breaker, warn }),
     lookupOffsets: options.lookupOffsets ?? lookupOffsets,
     callbackUrlFor: ({ publicId, kind }) => {
       const base = kind === 'simulator' ? options.callbacksTo?.localUrl : options.callbacksTo?.publicUrl;

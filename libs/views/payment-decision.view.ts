@@ -57,7 +57,10 @@ const skipWords: Record<SkipReason, string> = {
   no_stored_credential: 'it may not use the payment method without the customer',
   scheme_limit: 'the card scheme allows no more attempts with this card for now',
   never_again: 'the card scheme forbids every further attempt with this card',
+  set_aside: 'its calls fail or take too long, so it is set aside',
 };
+
+const triedWords = { probe: 'to find out whether it works again', all_are_set_aside: 'because nothing else is left' };
 
 function common(stored: Stored) {
   return {
@@ -68,18 +71,23 @@ function common(stored: Stored) {
     candidates: stored.candidates ?? [],
     order: stored.order ?? [],
     skipped: stored.skipped ?? [],
+    set_aside: stored.set_aside ?? [],
   };
 }
 
 function sentences(stored: Stored, first: string, charge: DecidedCharge | null): string {
   const rule = stored.route_id ? (stored.rule ? ` by rule "${stored.rule}"` : ' by the route\'s default') : '';
   const skipped = (stored.skipped ?? []).map(({ processor_id, reason }) => `${processor_id} skipped: ${skipWords[reason]}`);
+  const tried = (stored.set_aside ?? []).flatMap((each) =>
+    each.tried === 'no' ? [] : [`${each.processor_id} kept although it is set aside: ${triedWords[each.tried]}`],
+  );
   return [
     `${first}${rule}${stored.strategy ? ` (${stored.strategy})` : ''}`,
     stored.fallback_reason ? `as fallback after ${stored.fallback_reason}` : null,
     charge?.outcomeClass ? `outcome ${charge.outcomeClass.replaceAll('_', ' ')}` : null,
     charge?.retryAdvice === 'never' ? skipWords.never_again : null,
     ...skipped,
+    ...tried,
   ]
     .filter((part) => part !== null)
     .join('; ');

@@ -11,6 +11,7 @@ export interface PaymentProcessorFields {
   credentialsSealed: string | null;
   credentialsOverlapUntil: Date | null;
   isEnabled: boolean;
+  degradedAt: Date | null;
   deletedAt: Date | null;
   createdAt: Date;
   updatedAt: Date;
@@ -29,9 +30,20 @@ export function paymentProcessorView(row: PaymentProcessorFields, environment: E
     has_credentials: row.credentialsSealed !== null,
     credentials_overlap_until: row.credentialsOverlapUntil?.toISOString() ?? null,
     is_enabled: row.isEnabled,
+    degraded_at: row.degradedAt?.toISOString() ?? null,
     is_deleted: row.deletedAt !== null,
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),
+  };
+}
+
+/** How its calls go: of the last five minutes, so far as the account's latest attempts tell. */
+export function processorHealthView(row: Pick<PaymentProcessorFields, 'degradedAt'>, { samples, bad }: { samples: number; bad: number }) {
+  return {
+    status: row.degradedAt ? ('degraded' as const) : ('ok' as const),
+    since: row.degradedAt?.toISOString() ?? null,
+    error_rate: samples === 0 ? null : Math.round((bad / samples) * 1_000) / 1_000,
+    samples,
   };
 }
 

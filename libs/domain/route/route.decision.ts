@@ -43,6 +43,18 @@ export interface Candidate {
   storedCredential: boolean;
   /** The card scheme allows no attempt with this card there. */
   schemeBlock?: SchemeBlock | null;
+  /** Its breaker is open; absent while it takes its share. */
+  breaker?: OpenBreaker | null;
+}
+
+export interface OpenBreaker {
+  /** RFC 3339; when it opened. */
+  since: string;
+  /** What opened it; null where another process found out. */
+  samples: number | null;
+  bad: number | null;
+  /** The next payment goes there to find out whether it works again. */
+  probeDue: boolean;
 }
 
 export const skipReasons = [
@@ -54,6 +66,7 @@ export const skipReasons = [
   'no_stored_credential',
   'scheme_limit',
   'never_again',
+  'set_aside',
 ] as const;
 export type SkipReason = (typeof skipReasons)[number];
 
@@ -65,6 +78,8 @@ export interface RouteDecision {
   /** Named by the strategy, in the order in which it would try them. */
   candidates: string[];
   skipped: { processor_id: string; reason: SkipReason }[];
+  /** Connections whose breaker was open, and whether they stayed in the order all the same. Absent where there was none. */
+  set_aside?: (Omit<OpenBreaker, 'probeDue'> & { processor_id: string; tried: 'no' | 'probe' | 'all_are_set_aside' })[];
   /** What is left, in order. */
   order: string[];
   fallback: FallbackPolicy;
@@ -80,20 +95,42 @@ export function decideRoute(
   const strategy = rule?.then ?? document.default;
   const named = orderOf(strategy, facts);
   const skipped: RouteDecision['skipped'] = [];
-  const order: string[] = [];
+  const usable: Candidate[] = [];
   for (const processorId of named) {
-    const reason = skipReason(candidates.get(processorId), facts);
+    const candidate = candidates.get(processorId);
+    const reason = skipReason(candidate, facts);
     if (reason) skipped.push({ processor_id: processorId, reason });
-    else order.push(processorId);
+    else usable.push(candidate!);
   }
+  const { order, setAside } = putAside(usable);
+  for (const { processor_id, tried } of setAside) if (tried === 'no') skipped.push({ processor_id, reason: 'set_aside' });
   return {
     rule: rule?.name ?? null,
     strategy: strategy.strategy,
     candidates: named,
     skipped,
+    ...(setAside.length > 0 ? { set_aside: setAside } : {}),
     order,
     fallback: strategy.fallback ?? defaultFallback,
   };
+}
+
+/** Without those whose breaker is open; with all of them where nothing else is left. */
+function putAside(usable: readonly Candidate[]): { order: string[]; setAside: NonNullable<RouteDecision['set_aside']> } {
+  const free = usable.filter((candidate) => !isSetAside(candidate));
+  const kept = free.length > 0 ? free : usable;
+  const setAside = usable.flatMap(({ processorId, breaker }) => {
+    if (!breaker) return [];
+    const { probeDue, ...told } = breaker;
+    const tried = probeDue ? ('probe' as const) : free.length > 0 ? ('no' as const) : ('all_are_set_aside' as const);
+    return [{ processor_id: processorId, ...told, tried }];
+  });
+  return { order: kept.map((candidate) => candidate.processorId), setAside };
+}
+
+/** Whether payments that may go elsewhere do not go there now. */
+export function isSetAside(candidate: Candidate | undefined): boolean {
+  return candidate?.breaker != null && !candidate.breaker.probeDue;
 }
 
 /** Why a connection cannot take this payment; null if it can. */

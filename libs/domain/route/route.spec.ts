@@ -89,15 +89,42 @@ describe('a decision', () => {
     );
   });
 
+  const breaker = { since: '2026-01-01T00:00:00.000Z', samples: 20, bad: 18, probeDue: false };
+  const decided = (...states: Partial<Candidate>[]) => {
+    const document: RouteDocument = { rules: [], default: { strategy: 'priority', processors: ids.slice(0, states.length) } };
+    return decideRoute(document, facts, new Map(states.map((state, index) => [ids[index]!, { ...ready(ids[index]!), ...state }])));
+  };
+
+  it('goes past a connection that is set aside, and says what was wrong with it', () => {
+    expect(decided({ breaker }, {}, { enabled: false })).toMatchObject({
+      order: ['p1'],
+      skipped: [{ processor_id: 'p2', reason: 'disabled' }, { processor_id: 'p0', reason: 'set_aside' }],
+      set_aside: [{ processor_id: 'p0', since: breaker.since, samples: 20, bad: 18, tried: 'no' }],
+    });
+  });
+
+  it('goes there when a probe is due', () => {
+    expect(decided({ breaker: { ...breaker, probeDue: true } }, {})).toMatchObject({
+      order: ['p0', 'p1'], skipped: [], set_aside: [{ processor_id: 'p0', tried: 'probe' }],
+    });
+  });
+
+  it('tries the first where all are set aside', () => {
+    expect(decided({ breaker }, { breaker }, { mapped: false })).toMatchObject({
+      order: ['p0', 'p1'],
+      skipped: [{ processor_id: 'p2', reason: 'no_mapping' }],
+      set_aside: [{ processor_id: 'p0', tried: 'all_are_set_aside' }, { processor_id: 'p1', tried: 'all_are_set_aside' }],
+    });
+  });
+
   it('is barred only where the scheme\'s prohibition is all that could change', () => {
-    const document: RouteDocument = { rules: [], default: { strategy: 'priority', processors: ['p0', 'p1'] } };
-    const decided = (p1: Partial<Candidate>) =>
-      isBarred(decideRoute(document, facts, new Map([['p0', { ...ready('p0'), schemeBlock: 'never_again' }], ['p1', { ...ready('p1'), ...p1 }]])));
-    expect(decided({ schemeBlock: 'never_again' })).toBe(true);
-    expect(decided({ mapped: false })).toBe(true);
-    expect(decided({})).toBe(false);
-    expect(decided({ enabled: false })).toBe(false);
-    expect(decided({ schemeBlock: 'scheme_limit' })).toBe(false);
+    const barred = (p1: Partial<Candidate>) => isBarred(decided({ schemeBlock: 'never_again' }, p1));
+    expect(barred({ schemeBlock: 'never_again' })).toBe(true);
+    expect(barred({ mapped: false })).toBe(true);
+    expect(barred({})).toBe(false);
+    expect(barred({ breaker })).toBe(false);
+    expect(barred({ enabled: false })).toBe(false);
+    expect(barred({ schemeBlock: 'scheme_limit' })).toBe(false);
   });
 
   it('takes the first rule that matches', () => {

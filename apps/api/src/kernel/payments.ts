@@ -21,6 +21,7 @@ export class Payments implements BeforeApplicationShutdown, OnApplicationShutdow
       local: config.local,
       owner: `api/${process.pid}`,
       lookupOffsets: config.lookupOffsets,
+      breaker: config.breaker,
       warn: (message, details) => log.warn(details, message),
     });
     this.graceMs = config.shutdownGraceSeconds * 1000;

@@ -5,7 +5,7 @@ import { cursorPageOf, pageOf } from '../kernel/lists.dto.js';
 import { Roles } from '../kernel/roles.guard.js';
 import {
   connectionCheckShape, createPaymentProcessorBody, listPaymentProcessorsBody, paymentProcessorShape, paymentProcessorsQuery, rotateCredentialsBody,
-  switchProcessorBody, updatePaymentProcessorBody,
+  switchProcessorBody, updatePaymentProcessorBody, watchedProcessorShape,
   type CreatePaymentProcessorBody, type ListPaymentProcessorsBody, type PaymentProcessorsQuery, type RotateCredentialsBody,
   type UpdatePaymentProcessorBody,
 } from './payment-processors.dto.js';
@@ -39,7 +39,7 @@ export class PaymentProcessorsController {
   }
 
   @Get(':payment_processor_id')
-  @ApiOkResponse({ standardSchema: paymentProcessorShape })
+  @ApiOkResponse({ standardSchema: watchedProcessorShape })
   get(@CurrentCaller() caller: Caller, @Param('payment_processor_id') id: string) {
     return this.service.get(caller, id);
   }

@@ -69,8 +69,20 @@ export const paymentProcessorShape = z
     has_credentials: z.boolean(),
     credentials_overlap_until: z.iso.datetime().nullable().describe('Until when callbacks signed with the secrets before the last rotation are accepted'),
     is_enabled: z.boolean(),
+    degraded_at: z.iso.datetime().nullable().describe('Since when it is set aside because its calls fail or take too long'),
     is_deleted: z.boolean(),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
   })
   .meta({ id: 'PaymentProcessor' });
+
+export const watchedProcessorShape = paymentProcessorShape
+  .extend({
+    health: z.object({
+      status: z.enum(['ok', 'degraded']).describe('degraded: set aside, but for a few payments that find out whether it works again'),
+      since: z.iso.datetime().nullable(),
+      error_rate: z.number().nullable().describe('Share of calls of the last five minutes that failed, 0 to 1; an issuer\'s refusal is no failure'),
+      samples: z.int(),
+    }),
+  })
+  .meta({ id: 'WatchedPaymentProcessor' });

@@ -3,6 +3,7 @@ import { eq, isNull } from 'drizzle-orm';
 import { transact } from '../../../../libs/db/change.js';
 import { equals } from '../../../../libs/db/list.queries.js';
 import { findProcessor } from '../../../../libs/db/processor.queries.js';
+import { recentCalls } from '../../../../libs/db/processor-health.queries.js';
 import { createProcessor, deleteProcessor, rotateCredentials, updateProcessor, type ProcessorPatch } from '../../../../libs/db/processor.writes.js';
 import { paymentProcessors, type PaymentProcessorRow } from '../../../../libs/db/schema/index.js';
 import { notFound } from '../../../../libs/errors/domain-error.js';
@@ -10,7 +11,7 @@ import { checkConnection } from '../../../../libs/payments/check-connection.js';
 import { openConnection } from '../../../../libs/payments/connection-cache.js';
 import { requireConnection, requireKind, sealCredentials } from '../../../../libs/payments/connections.js';
 import { rotatedCredentials } from '../../../../libs/payments/rotate-credentials.js';
-import { paymentProcessorView } from '../../../../libs/views/payment-processor.view.js';
+import { paymentProcessorView, processorHealthView } from '../../../../libs/views/payment-processor.view.js';
 import type { Caller } from '../kernel/callers.js';
 import { pathId } from '../kernel/ids.js';
 import { Infrastructure } from '../kernel/infrastructure.js';
@@ -45,7 +46,9 @@ export class PaymentProcessorsService {
   }
 
   async get(caller: Caller, publicId: string) {
-    return paymentProcessorView(await this.find(caller, publicId), caller.environment);
+    const row = await this.find(caller, publicId);
+    const health = processorHealthView(row, await recentCalls(this.infrastructure.db, caller.accountId, row.id));
+    return { ...paymentProcessorView(row, caller.environment), health };
   }
 
   async update(caller: Caller, publicId: string, body: UpdatePaymentProcessorBody) {
