@@ -1,6 +1,7 @@
 """The reference provider with one promise broken, named by BREAK; without it, the provider as it is."""
 import importlib.util, os, sys, time
 
+sys.dont_write_bytecode = True
 spec = importlib.util.spec_from_file_location("reference_provider", sys.argv[1])
 provider = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(provider)

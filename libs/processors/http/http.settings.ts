@@ -12,7 +12,8 @@ export interface PeerPolicy {
 
 const secret = z.string().min(shortestSecret, `Expected at least ${shortestSecret} characters`);
 
-export const httpCredentials = z.strictObject({ secret, previous_secret: secret.optional() });
+/** What is given. A rotation keeps the one before as `previous_secret`, for what comes in. */
+export const httpCredentials = z.strictObject({ secret });
 
 export function httpSettings(policy: PeerPolicy) {
   return z.strictObject({
