@@ -30,6 +30,18 @@ def hurried(kind, key, body, asked, make):
     return seen, True
 
 
+def paused(before, after):
+    """Makes payments slowly: waits before it acts, or before it answers."""
+    def once(kind, key, body, asked, make):
+        if kind != "payment":
+            return original["once"](kind, key, body, asked, make)
+        time.sleep(before)
+        made = original["once"](kind, key, body, asked, make)
+        time.sleep(after)
+        return made
+    return {"once": once}
+
+
 def lenient(*codes):
     """Refuses everything but these."""
     def check(fine, code, status=422, **more):
@@ -63,6 +75,9 @@ breaks = {
     "amounts": lenient("amount_too_large"),
     "fields": lenient("invalid_request"),
     "closed": lenient("reference_closed"),
+    "slow-start": paused(2, 0),
+    "slow-answer": paused(0, 2),
+    "very-slow": paused(0, 8),
     "callback": {"sign": anonymous_callbacks},
 }
 for name, broken in breaks[os.environ.get("BREAK", "")].items():

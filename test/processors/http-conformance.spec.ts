@@ -1,8 +1,11 @@
 import { spawn } from 'node:child_process';
+import { jest } from '@jest/globals';
 import { createServer, type AddressInfo } from 'node:net';
 import { runConformance } from '../../apps/cli/src/conformance/conformance.js';
 import { cliEntry, CliRun } from '../support/installation.js';
 import { ReferenceProvider } from './reference-provider.js';
+
+jest.setTimeout(60_000);
 
 async function freePort(): Promise<number> {
   const server = createServer();

@@ -1,12 +1,21 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** What may be broken: see `broken_provider.py`. */
 export interface ProviderOptions {
   broken?: string;
+}
+
+export interface BookedPayment {
+  id: string;
+  reference: string;
+  status: string;
+  amount_authorized: number;
+  amount_captured: number;
+  amount_refunded: number;
 }
 
 /** The reference provider as a process of its own, with a ledger that survives it. */
@@ -17,7 +26,7 @@ export class ReferenceProvider {
   private child: ChildProcess | null = null;
   private port = 0;
 
-  private constructor(private readonly folder: string, private readonly options: ProviderOptions) {}
+  private constructor(private readonly folder: string, readonly options: ProviderOptions) {}
 
   static async start(options: ProviderOptions = {}): Promise<ReferenceProvider> {
     const provider = new ReferenceProvider(await mkdtemp(join(tmpdir(), 'reference-provider-')), options);
@@ -32,6 +41,15 @@ export class ReferenceProvider {
 
   get pid(): number {
     return this.child!.pid!;
+  }
+
+  /** Everything that it made under a payment's reference, by its own ledger. */
+  async paymentsOf(reference: string): Promise<BookedPayment[]> {
+    const payments = new Map<string, BookedPayment>();
+    for (const line of (await readFile(this.ledger, 'utf8')).split('\n').filter(Boolean)) {
+      for (const [kind, id, row] of JSON.parse(line) as [string, string, BookedPayment][]) if (kind === 'payment') payments.set(id, row);
+    }
+    return [...payments.values()].filter((payment) => payment.reference === reference);
   }
 
   /** Ends it without warning; resolves when it is gone. */
@@ -54,8 +72,12 @@ export class ReferenceProvider {
     await rm(this.folder, { recursive: true, force: true });
   }
 
+  private get ledger(): string {
+    return join(this.folder, 'ledger.ndjson');
+  }
+
   private async run(): Promise<void> {
-    const env = { PATH: process.env.PATH, HOME: process.env.HOME, SECRET: this.secrets, PORT: String(this.port), LEDGER: join(this.folder, 'ledger.ndjson'), BREAK: this.options.broken ?? '' };
+    const env = { PATH: process.env.PATH, HOME: process.env.HOME, SECRET: this.secrets, PORT: String(this.port), LEDGER: this.ledger, BREAK: this.options.broken ?? '' };
     const child = spawn('python3', ['test/processors/broken_provider.py', 'libs/processors/http/reference_provider.py'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
     this.child = child;
     this.url = await readyAddress(child);
