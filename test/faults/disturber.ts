@@ -19,9 +19,18 @@ export interface DisturberOptions {
 }
 
 const weights = {
-  api: 18, worker: 18, temporal: 9, postgres: 12, simulator: 12, temporalPaused: 8, providerRefuses: 8, apiRefuses: 4, networkStorm: 14, receiverStorm: 6,
+  api: 16, worker: 16, temporal: 8, postgres: 11, simulator: 11, temporalPaused: 7, apiPaused: 5, workerPaused: 7, simulatorPaused: 5,
+  providerRefuses: 8, apiRefuses: 4, networkStorm: 14, receiverStorm: 6,
 };
 type Disturbance = keyof typeof weights;
+
+/** A process that stands still loses its leases while its calls are under way; the provider takes up late what it was sent. */
+const standstill = {
+  temporalPaused: { victim: 'temporal', most: 6_000 },
+  apiPaused: { victim: 'api', most: 9_000 },
+  workerPaused: { victim: 'worker', most: 9_000 },
+  simulatorPaused: { victim: 'simulator', most: 4_000 },
+} as const;
 
 const usualLikelihood = { provider: 0.06, api: 0.03, receiver: 0.04 };
 
@@ -70,7 +79,10 @@ export class Disturber {
     const { random, toProvider, toApi, receiver } = this.options;
     switch (what) {
       case 'temporalPaused':
-        return this.pauseTemporal(random.between(1_000, 6_000));
+      case 'apiPaused':
+      case 'workerPaused':
+      case 'simulatorPaused':
+        return this.pause(standstill[what].victim, random.between(1_000, standstill[what].most));
       case 'providerRefuses':
         return this.refuse(toProvider, what, random.between(300, 3_000));
       case 'apiRefuses':
@@ -125,18 +137,18 @@ export class Disturber {
     }
   }
 
-  private async pauseTemporal(ms: number): Promise<void> {
-    if (this.#busy.has('temporal')) return;
-    this.#busy.add('temporal');
-    const { pid } = this.options.stack.child('temporal');
-    this.count('temporal paused');
-    this.options.told(`Temporal stands still for ${ms} ms`);
+  private async pause(victim: Victim, ms: number): Promise<void> {
+    if (this.#busy.has(victim)) return;
+    this.#busy.add(victim);
+    const { pid } = this.options.stack.child(victims[victim]);
+    this.count(`${victim} stood still`);
+    this.options.told(`${victim} stands still for ${ms} ms`);
     try {
       process.kill(pid, 'SIGSTOP');
       await this.sleep(ms);
     } finally {
       process.kill(pid, 'SIGCONT');
-      this.#busy.delete('temporal');
+      this.#busy.delete(victim);
     }
   }
 

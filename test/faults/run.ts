@@ -55,13 +55,18 @@ const compressed = {
   SIMULATOR_SETTLE_MS: '1500',
 };
 
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 export async function faultRun(options: FaultRunOptions): Promise<FaultRunResult> {
   const run = new FaultRun(options);
+  const stop = (): void => void run.end().finally(() => process.exit(130));
+  for (const signal of signals) process.once(signal, stop);
   try {
     await run.start();
     await run.travel();
     return await run.judge();
   } finally {
+    for (const signal of signals) process.off(signal, stop);
     await run.end();
   }
 }
