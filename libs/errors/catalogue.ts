@@ -19,6 +19,7 @@ const general = {
   token_missing: entry(401, false, 'No token', 'Send `Authorization: Bearer <token>`.'),
   token_invalid: entry(401, false, 'Invalid token', 'The token is malformed, unknown, revoked or expired.'),
   token_wrong_environment: entry(401, false, 'Token of another environment', 'This token belongs to the other environment; each environment has its own base URL and tokens.'),
+  callback_refused: entry(401, false, 'Callback refused', 'The signature of the callback is missing, wrong or too old, or its body is not in the processor\'s format; nothing was stored.'),
   token_address_refused: entry(401, false, 'Address not allowed', 'The token carries an allow-list of addresses and this request came from another one.'),
   role_too_small: entry(403, false, 'Role too small', 'The token has a role that may not do this.'),
   not_found: entry(404, false, 'Not found', 'There is no such path, or no such object in this account and environment.'),

@@ -99,6 +99,8 @@ const calls: Record<string, Call> = {
   'GET /customers/{customer_id}/balance-transactions/{transaction_id}': async () => [
     `/customers/${world.cus}/balance-transactions/${await fresh(`/customers/${world.cus}/balance-transactions`, { amount_atom: 100 })}`,
   ],
+  'POST /dispute': async () => ['/dispute/', { payment_intent_id: world.pi, reason: 'fraudulent', their_dispute_id: 'theirs' }],
+  'GET /dispute/{dispute_id}': async () => [`/dispute/${world.dp}`],
   'POST /events/list': async () => ['/events/list', {}],
   'POST /events/search': async () => ['/events/search', { object_id: world.cus }],
   'POST /events/trigger-webhook': async () => ['/events/trigger-webhook', { event_id: world.event }],

@@ -3,7 +3,7 @@ import { eventually } from './stack.js';
 
 /** One object of each kind, by the kind of its id, made by the interface itself in a journey that ends with a paid payment. */
 export type World = Record<
-  'cus' | 'product' | 'price' | 'monthly' | 'pf' | 'processor' | 'pm' | 'route' | 'plink' | 'pi' | 'ch' | 're' | 'webhook_endpoint' | 'event' | 'whd' | 'tok' | 'sub',
+  'cus' | 'product' | 'price' | 'monthly' | 'pf' | 'processor' | 'pm' | 'route' | 'plink' | 'pi' | 'ch' | 're' | 'dp' | 'webhook_endpoint' | 'event' | 'whd' | 'tok' | 'sub',
   string
 >;
 
@@ -39,8 +39,9 @@ export async function buildWorld({ admin }: TestAccount, receiver = 'http://127.
   });
   const ch = paid.charge_ids[0];
   const re = made(await admin.post('/refunds/', { charge_id: ch, amount_atom: 500 })).id;
+  const dp = (await admin.post('/dispute/', { payment_intent_id: intent.id, reason: 'fraudulent' })).body.id;
   const subscribed = made(await admin.post('/subscriptions/', { customer_id: cus, selected_product_price_quantity: [{ price_id: monthly, quantity: 1 }] }));
   const event = made(await admin.post('/events/list', { page_size: 1 })).data[0].id;
   const whd = made(await admin.get('/webhook-deliveries?limit=1')).data[0].id;
-  return { cus, product, price, monthly, pf, processor, pm, route, plink, pi: intent.id, ch, re, webhook_endpoint: endpoint, event, whd, tok, sub: subscribed.created[0].id };
+  return { cus, product, price, monthly, pf, processor, pm, route, plink, pi: intent.id, ch, re, dp, webhook_endpoint: endpoint, event, whd, tok, sub: subscribed.created[0].id };
 }

@@ -12,7 +12,7 @@ export const processorCallbacks = pgTable(
     /** The processor's own id of the event. */
     eventId: text().notNull(),
     eventType: text().notNull(),
-    /** The raw body, encrypted. */
+    /** The raw body, base64, encrypted. */
     bodySealed: text().notNull(),
     /** What it tells about a payment (`ToldPayment`); null for events of no interest. */
     payment: object(),

@@ -84,6 +84,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Answers without a token. */
     public?: boolean;
+    /** Takes any content type and hands the body on as bytes. */
+    raw?: boolean;
     /** Takes `application/x-www-form-urlencoded`, as browsers send a page's form. */
     form?: boolean;
   }

@@ -62,24 +62,33 @@ export async function prepareServer(server: FastifyInstance, infrastructure: Inf
     keyGenerator: (request) => request.tokenHash ?? request.ip,
   });
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit: largestBody }, (_request, bytes, done) => {
+  server.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit: largestBody }, (request, bytes, done) => {
     try {
-      done(null, parseBody(bytes as Buffer));
+      done(null, request.routeOptions.config.raw ? bytes : parseBody(bytes as Buffer));
     } catch (error) {
       done(error as Error);
     }
   });
-  server.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'buffer', bodyLimit: largestForm }, (request, bytes, done) => {
-    if (request.routeOptions.config.form) done(null, new URLSearchParams(bytes.toString('utf8')));
+  server.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: largestBody }, (request, bytes, done) => {
+    if (request.routeOptions.config.raw) done(null, bytes);
     else done(new DomainError('unsupported_media_type'));
   });
+  server.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'buffer', bodyLimit: largestBody }, (request, bytes, done) => {
+    const { form, raw } = request.routeOptions.config;
+    if (raw) done(null, bytes);
+    else if (!form) done(new DomainError('unsupported_media_type'));
+    else if (bytes.length > largestForm) done(new DomainError('payload_too_large'));
+    else done(null, new URLSearchParams(bytes.toString('utf8')));
+  });
   const limit = server.createRateLimit();
+  const callbackLimit = server.createRateLimit({ keyGenerator: (request) => `${request.ip} ${request.url.split('?')[0]}` });
   server.addHook('onRequest', async (request, reply) => {
     void reply.header('x-request-id', request.id);
     const hash = callers.readHash(request);
     if (typeof hash === 'string') request.tokenHash = hash;
     const isPublic = request.is404 || request.routeOptions.config.public === true;
     if (!isPublic || request.is404) spendLimit(await limit(request), reply);
+    if (request.routeOptions.config.raw) spendLimit(await callbackLimit(request), reply);
     if (isPublic) return;
     if (typeof hash !== 'string') throw hash;
     request.caller = await callers.identify(request, hash);
