@@ -46,7 +46,7 @@ export async function advancePayment(deps: PaymentDeps, input: AdvanceInput): Pr
   const lease = deps.leases.hold(taken.intent.id, taken.intent.leaseToken, askedAt);
   const clock = clockFrom(input.now);
   try {
-    const held = await load(deps, taken.intent, { lease, clock, origin: input.origin ?? system });
+    const held = await loadPayment(deps, taken.intent, { lease, clock, origin: input.origin ?? system });
     return (await drive(deps, held)).result;
   } catch (error) {
     if (!(error instanceof LeaseLost)) throw error;
@@ -139,7 +139,7 @@ function release(deps: PaymentDeps, held: HeldPayment, rest: { settled: boolean;
 async function reload(deps: PaymentDeps, held: HeldPayment): Promise<HeldPayment> {
   await deps.leases.renew();
   const intent = await heldIntent(deps, held.lease);
-  return load(deps, intent, held);
+  return loadPayment(deps, intent, held);
 }
 
 async function heldIntent(deps: PaymentDeps, lease: Lease): Promise<PaymentIntentRow> {
@@ -148,7 +148,8 @@ async function heldIntent(deps: PaymentDeps, lease: Lease): Promise<PaymentInten
   return intent;
 }
 
-async function load(
+/** The payment with all its rows. */
+export async function loadPayment(
   deps: PaymentDeps,
   intent: PaymentIntentRow,
   { lease, clock, origin }: Pick<HeldPayment, 'lease' | 'clock' | 'origin'>,

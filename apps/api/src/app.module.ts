@@ -3,8 +3,10 @@ import { AccountsModule } from './accounts/accounts.module.js';
 import { ApiTokensModule } from './api-tokens/api-tokens.module.js';
 import { AttentionModule } from './attention/attention.module.js';
 import { ChargeStopsModule } from './charge-stops/charge-stops.module.js';
+import { CallbacksModule } from './callbacks/callbacks.module.js';
 import { ChargesModule } from './charges/charges.module.js';
 import { CustomersModule } from './customers/customers.module.js';
+import { DisputesModule } from './disputes/disputes.module.js';
 import { ErrorsModule } from './errors/errors.module.js';
 import { EventsModule } from './events/events.module.js';
 import { HealthModule } from './health/health.module.js';
@@ -20,6 +22,7 @@ import { PaymentRoutesModule } from './payment-routes/payment-routes.module.js';
 import { PricesModule } from './prices/prices.module.js';
 import { ProductFamilyModule } from './product-family/product-family.module.js';
 import { ProductsModule } from './products/products.module.js';
+import { ReconciliationsModule } from './reconciliations/reconciliations.module.js';
 import { RefundsModule } from './refunds/refunds.module.js';
 import { SubscriptionsModule } from './subscriptions/subscriptions.module.js';
 import { WebhookDeliveriesModule } from './webhook-deliveries/webhook-deliveries.module.js';
@@ -31,8 +34,10 @@ const features = [
   ApiTokensModule,
   AttentionModule,
   ChargeStopsModule,
+  CallbacksModule,
   ChargesModule,
   CustomersModule,
+  DisputesModule,
   ErrorsModule,
   EventsModule,
   HealthModule,
@@ -46,6 +51,7 @@ const features = [
   PricesModule,
   ProductFamilyModule,
   ProductsModule,
+  ReconciliationsModule,
   RefundsModule,
   SubscriptionsModule,
   WebhookDeliveriesModule,

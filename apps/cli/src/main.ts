@@ -6,6 +6,7 @@ import { bundleCommand } from './commands/bundle.js';
 import { conformanceCommand } from './commands/conformance.js';
 import { listenCommand } from './commands/listen.js';
 import { migrateCommand } from './commands/migrate.js';
+import { reconcileCommand } from './commands/reconcile.js';
 import { startCommand } from './commands/start.js';
 import { stopCommand } from './commands/stop.js';
 import { tokenCommand } from './commands/token.js';
@@ -13,7 +14,7 @@ import { tourCommand } from './commands/tour.js';
 import { CommandFailed } from './command-failed.js';
 
 /** One entry per command; each is a file in `commands/`. */
-const commands = [startCommand, stopCommand, migrateCommand, accountCommand, tokenCommand, tourCommand, listenCommand, conformanceCommand, bundleCommand];
+const commands = [startCommand, stopCommand, migrateCommand, accountCommand, tokenCommand, tourCommand, listenCommand, reconcileCommand, conformanceCommand, bundleCommand];
 
 /** Runs the command line `signalbox <args>`. Sets the exit code; never throws. */
 export async function run(args: string[]): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Composition } from './activities.js';
 import { startWatcher } from './loops/attention.loop.js';
 import { startReconciler } from './loops/reconciler.loop.js';
+import { startReconciliations } from './loops/reconciliation.loop.js';
 import { startRestarter } from './loops/restart.loop.js';
 import { startSweeper } from './loops/sweeper.loop.js';
 import { startWaker } from './loops/waker.loop.js';
@@ -13,7 +14,7 @@ export function startLoops(composition: Composition): () => Promise<void> {
     stops.push(startWaker({ db, databaseUrl: config.databaseUrl, client, environment: config.environment, log }));
   }
   if (config.queues.includes('subscriptions')) stops.push(startReconciler(composition));
-  stops.push(startSweeper(composition), startRestarter(composition), startWatcher(composition));
+  stops.push(startSweeper(composition), startRestarter(composition), startWatcher(composition), startReconciliations(composition));
   return async () => {
     await Promise.all(stops.map((stop) => stop()));
   };

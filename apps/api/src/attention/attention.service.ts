@@ -10,7 +10,6 @@ import { attentionRules } from '../../../../libs/domain/attention/attention.acti
 import type { Change } from '../../../../libs/domain/change/change.js';
 import { DomainError, invalidField, notFound } from '../../../../libs/errors/domain-error.js';
 import { resolvePaymentAttention, type PersonsWish } from '../../../../libs/payments/resolve-attention.js';
-import { isTemporalOutage } from '../../../../libs/temporal/connection.js';
 import { attentionView } from '../../../../libs/views/attention.view.js';
 import type { Caller } from '../kernel/callers.js';
 import { pathId } from '../kernel/ids.js';
@@ -58,12 +57,11 @@ export class AttentionService {
     return this.view((await findAttention(this.infrastructure.db, caller.accountId, item.id))!);
   }
 
-  /** While Temporal is away the sweeper starts the payment later. */
+  /** What the person said is committed: where the payment cannot be moved now, the sweeper starts it. */
   private async goOn(intent: PaymentIntentRow, change: Change): Promise<void> {
     try {
       await this.settlements.settle(intent, change);
     } catch (err) {
-      if (!isTemporalOutage(err)) throw err;
       this.infrastructure.log.warn({ err, payment_intent_id: intent.id }, 'payment workflow starts later');
     }
   }

@@ -36,6 +36,8 @@ export const operations: Record<string, OperationWords> = {
   ChargeStops_get: words('Retrieve a stop'),
   ChargeStops_lift: words('Lift a stop', 'Payments that waited begin again, at most `restart_per_second` of them; new payments begin at once. `drained_at` says when nothing waited any more.', ['conflict']),
 
+  Callbacks_receive: words('Take what a processor tells', 'The address that a processor posts to. Its signature is the proof, so no token is needed; the answer is 200 as soon as it is stored, and the same event again changes nothing.', ['callback_refused']),
+
   Charges_page: words('List charges', byCursor),
   Charges_list: words('Search charges', byNumber),
   Charges_get: words('Retrieve a charge', 'A charge is one attempt of a payment at one processor.'),
@@ -54,6 +56,11 @@ export const operations: Record<string, OperationWords> = {
   ValidSubscriptions_valid: words('List a customer\'s entitled subscriptions', 'Those that entitle the customer to the product now.'),
   ValidSubscriptions_items: words('Search subscription items', byNumber),
   ValidSubscriptions_item: words('Retrieve a subscription item'),
+
+  Disputes_create: words('Report a dispute by hand', 'For one that the processor has not told yet; its callbacks find it by `their_dispute_id`. One that is known already is answered as it is.', ['conflict']),
+  Disputes_page: words('List disputes', byCursor),
+  Disputes_list: words('Search disputes', byNumber),
+  Disputes_get: words('Retrieve a dispute', 'Open, won or lost, as the processor tells it. Its charge is `disputed` while it is open or lost.'),
 
   Errors_list: words('List error codes', 'The whole catalogue of `code`s with their status and whether a retry may help.'),
   Errors_get: words('Retrieve an error code', 'The page that the `type` of a problem leads to.'),
@@ -143,6 +150,9 @@ export const operations: Record<string, OperationWords> = {
   ProductFamily_get: words('Retrieve a product family'),
   ProductFamily_update: words('Update a product family'),
   ProductFamily_delete: words('Delete a product family'),
+
+  Reconciliations_start: words('Reconcile a connection', 'Compares the processor\'s payments and refunds of the range with ours, in the background. What may simply be learned is handed in and heals; the rest is put on the attention list. A processor that cannot list its payments answers `not_supported`. Every connection is compared once a night over 72 hours.', ['conflict']),
+  Reconciliations_browse: words('List a connection\'s reconciliations', byCursor),
 
   Refunds_create: words('Refund a payment', 'All that is left, or a part; several up to what was captured.', ['refund_exceeds_captured', 'possible_duplicate', 'conflict']),
   Refunds_page: words('List refunds', byCursor),
