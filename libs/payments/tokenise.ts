@@ -5,7 +5,7 @@ import { enabledProcessors } from '../db/processor.queries.js';
 import type { Address } from '../db/schema/customer.table.js';
 import type { Change } from '../domain/change/change.js';
 import { DomainError, invalidField } from '../errors/domain-error.js';
-import type { CardInput, CardDescription, TokeniseCall } from '../processors/port.js';
+import type { CardInput, CardDescription, TokeniseCall, TokeniseOutcome } from '../processors/port.js';
 import { testCardOf } from '../processors/simulator/test-card.js';
 import type { PaymentMethodView } from '../views/payment-method.view.js';
 import { publicId } from '../views/ids.js';
@@ -95,7 +95,7 @@ async function tokeniseAtFirst(deps: TokeniseDeps, connections: OpenConnection[]
   for (const connection of connections) {
     const made = await deps.processors.processorFor(connection.kind).tokenise(connection, tokeniseCall(name, input));
     if (made.outcomeClass !== 'approved' || !made.theirPaymentMethodId) {
-      const error = refusalOf(made);
+      const error = refusalOf(made) ?? refusedToken(input, made);
       if (error) return { kind: 'refused', error };
       continue;
     }
@@ -107,6 +107,12 @@ async function tokeniseAtFirst(deps: TokeniseDeps, connections: OpenConnection[]
     if (verification.error) return { kind: 'refused', error: verification.error };
   }
   return { kind: 'refused', error: new DomainError('processor_unavailable') };
+}
+
+/** Only the caller can do something about a token that the processor does not take. */
+function refusedToken({ source }: NewPaymentMethod, { outcomeClass, declineCode }: TokeniseOutcome): DomainError | null {
+  const refused = 'token' in source && outcomeClass === 'processor_error' && declineCode === 'payment_method_unknown';
+  return refused ? invalidField('token', 'The processor does not take this token', 'token_refused') : null;
 }
 
 function tokeniseCall(name: string, { source }: NewPaymentMethod): TokeniseCall {

@@ -35,7 +35,7 @@ export const refusalRows: readonly HttpRefusalRow[] = [
   refused(404, 'unknown_payment', 'processing_error', 'No such payment'),
   refused(404, 'unknown_payment_method', 'payment_method_unknown', 'No such payment method'),
   refused(422, 'invalid_request', 'misconfigured', 'Unreadable body, or a field is missing or invalid'),
-  refused(422, 'unknown_token', 'misconfigured', 'The token is not one of yours, or was used'),
+  refused(422, 'unknown_token', 'payment_method_unknown', 'The token is not one of yours, or was used'),
   refused(422, 'reference_closed', 'processing_error', 'A void closed this reference before'),
   refused(422, 'not_capturable', 'processing_error', 'The payment is not authorized, or was captured before'),
   refused(422, 'not_voidable', 'processing_error', 'The payment is captured: refund it'),

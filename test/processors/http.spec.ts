@@ -1,0 +1,256 @@
+import { randomBytes } from 'node:crypto';
+import { jest } from '@jest/globals';
+import { Client, Connection } from '@temporalio/client';
+import { freshAccount, type Answer } from '../support/account.js';
+import { eventually, shared } from '../support/stack.js';
+import { made } from '../payments/shop.js';
+import { connect, methodOf, openHttpShop, route, sell, tokenised, type HttpShop, type HttpShopOptions } from './http-shop.js';
+import { ReferenceProvider, type BookedPayment } from './reference-provider.js';
+
+jest.setTimeout(60_000);
+
+const opened: { provider: ReferenceProvider }[] = [];
+afterAll(() => Promise.all(opened.map(({ provider }) => provider.remove())));
+
+async function open(options?: HttpShopOptions): Promise<HttpShop> {
+  const shop = await openHttpShop(options);
+  opened.push(shop);
+  return shop;
+}
+
+async function chargesOf({ admin }: HttpShop, intent: string): Promise<Answer['body'][]> {
+  return (await admin.post('/charges/list', { payment_intent_id: intent })).body.data;
+}
+
+/** What the provider itself holds of an intent's first attempt. */
+function booked({ provider }: HttpShop, intent: string): Promise<BookedPayment[]> {
+  return provider.paymentsOf(`${intent}-1`);
+}
+
+function settled({ admin }: HttpShop, intent: string, ...statuses: string[]): Promise<Answer['body']> {
+  return eventually(async () => {
+    const { body } = await admin.get(`/payment-intents/${intent}`);
+    return statuses.includes(body.status) ? body : null;
+  }, { timeoutMs: 60_000, intervalMs: 200 });
+}
+
+/** The attempt, once its outcome is known to be unknown. */
+function unknownCharge(shop: HttpShop, intent: string): Promise<Answer['body']> {
+  return eventually(async () => {
+    const [charge] = await chargesOf(shop, intent);
+    return charge?.status === 'pending' && charge.outcome_class === 'unknown' ? charge : null;
+  });
+}
+
+describe('a connection of kind http', () => {
+  const secret = 's'.repeat(40);
+
+  it.each<[what: string, body: object, loc: string[]]>([
+    ['no address', { settings: {} }, ['body', 'settings', 'base_url']],
+    ['no settings', {}, ['body', 'settings', 'base_url']],
+    ['plain http elsewhere', { settings: { base_url: 'http://pay.example' } }, ['body', 'settings', 'base_url']],
+    ['another scheme', { settings: { base_url: 'ftp://pay.example' } }, ['body', 'settings', 'base_url']],
+    ['a user in the address', { settings: { base_url: 'https://me:word@pay.example' } }, ['body', 'settings', 'base_url']],
+    ['port 0', { settings: { base_url: 'https://pay.example:0' } }, ['body', 'settings', 'base_url']],
+    ['an unknown setting', { settings: { base_url: 'https://pay.example', outcome: 'approved' } }, ['body', 'settings', 'outcome']],
+    ['a look-up of no known kind', { settings: { base_url: 'https://pay.example', lookup: 'weak' } }, ['body', 'settings', 'lookup']],
+    ['no secret', { settings: { base_url: 'https://pay.example' }, credentials: null }, ['body', 'credentials', 'secret']],
+    ['a short secret', { settings: { base_url: 'https://pay.example' }, credentials: { secret: 'hush' } }, ['body', 'credentials', 'secret']],
+    ['an unknown credential', { settings: { base_url: 'https://pay.example' }, credentials: { secret, api_key: 'x' } }, ['body', 'credentials', 'api_key']],
+  ])('is refused with %s, at its place', async (_what, body, loc) => {
+    const { admin } = await freshAccount();
+    const refused = await admin.post('/payment-processors/', { name: 'Our own', kind: 'http', credentials: { secret }, ...body });
+    expect([refused.status, refused.body.errors?.[0]?.loc]).toEqual([422, loc]);
+    expect(refused.text).not.toContain('hush');
+  });
+
+  it('is made in production too, but not on loopback', async () => {
+    const { admin } = await freshAccount('production');
+    const wish = (base_url: string) => admin.post('/payment-processors/', { name: 'Our own', kind: 'http', credentials: { secret }, settings: { base_url } });
+    expect((await wish('https://pay.example/signalbox')).status).toBe(201);
+    const refused = await wish('http://127.0.0.1:4900');
+    expect([refused.status, refused.body.errors[0].loc]).toEqual([422, ['body', 'settings', 'base_url']]);
+  });
+
+  it('can be checked: the right secret, another one, nobody there', async () => {
+    const shop = await open();
+    const check = async (id: string) => (await shop.admin.post(`/payment-processors/${id}/check`)).body;
+    expect(await check(shop.processor)).toMatchObject({ ok: true, detail: 'Reference provider answers, signed with our secret.' });
+    const settings = { base_url: shop.provider.url };
+    const other = await made(shop.admin.post('/payment-processors/', { name: 'Other', kind: 'http', credentials: { secret }, settings }));
+    expect(await check(other)).toMatchObject({ ok: false, detail: expect.stringContaining('unknown key') });
+    await shop.provider.kill9();
+    expect(await check(shop.processor)).toMatchObject({ ok: false, detail: expect.stringContaining('ECONNREFUSED') });
+  });
+});
+
+describe('a payment method of a browser\'s token', () => {
+  it('is described, known to its connection by the true kind, and absent from the published mappings', async () => {
+    const shop = await open();
+    const { status, body } = await tokenised(shop);
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ status: 'authorized', card_brand: 'visa', last_four: '4242', expiry_date: '12/2040', display_name: 'Visa ending in 4242', mappings: [] });
+    expect(body.connections).toEqual([
+      { processor_id: shop.processor, name: 'Our own', kind: 'http', their_payment_method_id: expect.stringMatching(/^payment_method_/), usable_without_customer: true },
+    ]);
+    expect((await shop.readOnly.get(`/payment-methods/${body.id}`)).body).toEqual(body);
+  });
+
+  it('is not made of a token that the provider refuses, nor of a card that it declines', async () => {
+    const shop = await open();
+    const unknown = await tokenised(shop, 'tok_of_nobody');
+    expect([unknown.status, unknown.body.errors?.[0]?.loc]).toEqual([422, ['body', 'token']]);
+    const refused = await tokenised(shop, 'tok_refused');
+    expect([refused.status, refused.body.code]).toEqual([402, 'do_not_honor']);
+    expect((await shop.admin.post('/payment-methods/list')).body.total_objects).toBe(0);
+  });
+});
+
+describe('a payment', () => {
+  it('is charged once, at the provider and here', async () => {
+    const shop = await open();
+    const { status, body } = await sell(shop);
+    expect([status, body.status, body.amount_atom_received]).toEqual([201, 'succeeded', 4_200]);
+    const [charge, ...more] = await chargesOf(shop, body.id);
+    expect(more).toEqual([]);
+    const [payment, ...others] = await booked(shop, body.id);
+    expect(others).toEqual([]);
+    expect(payment).toMatchObject({ status: 'captured', amount_captured: 4_200 });
+    expect(charge).toMatchObject({ outcome_class: 'approved', payment_processor_id: shop.processor, payment_processor_name: 'http', processor_payment_id: payment!.id });
+  });
+
+  it('runs inline as well', async () => {
+    const shop = await open();
+    const { status, body } = await sell(shop, { extra: { execution: 'inline' } });
+    expect([status, body.status]).toEqual([201, 'succeeded']);
+    expect(await booked(shop, body.id)).toHaveLength(1);
+  });
+
+  it.each([
+    ['do_not_honor', 'soft_decline', null],
+    ['insufficient_funds', 'insufficient_funds', null],
+    ['lost_card', 'hard_decline', null],
+    ['authentication_required', 'authentication_required', null],
+    ['suspected_fraud', 'risk_refused', null],
+    ['do_not_try_again', 'hard_decline', 'never'],
+  ])('is declined with %s', async (code, outcomeClass, advice) => {
+    const shop = await open();
+    const { status, body } = await sell(shop, { method: await methodOf(shop, `tok_${code}`) });
+    expect([status, body.code]).toEqual([402, code]);
+    const [charge] = await chargesOf(shop, body.payment_intent_id);
+    expect(charge).toMatchObject({ status: 'failed', outcome_class: outcomeClass, failure_code: code, retry_advice: advice });
+    expect(await booked(shop, body.payment_intent_id)).toMatchObject([{ status: 'declined', amount_captured: 0 }]);
+  });
+
+  it('is held, captured in part and given back in parts', async () => {
+    const shop = await open();
+    const { body } = await sell(shop, { extra: { capture_method: 'manual' } });
+    expect(body.status).toBe('requires_capture');
+    expect((await shop.admin.post(`/payment-intents/${body.id}/capture`, { amount_atom: 4_000 })).body.status).toBe('succeeded');
+    const charge_id = body.charge_ids[0];
+    for (const amount_atom of [1_000, 500]) {
+      const refund = await shop.admin.post('/refunds/', { charge_id, amount_atom });
+      expect([refund.status, refund.body.status]).toEqual([201, 'succeeded']);
+    }
+    expect((await shop.admin.post('/refunds/', { charge_id, amount_atom: 2_501 })).status).toBe(422);
+    expect(await booked(shop, body.id)).toMatchObject([{ status: 'captured', amount_captured: 4_000, amount_refunded: 1_500 }]);
+  });
+
+  it('is held and cancelled', async () => {
+    const shop = await open();
+    const { body } = await sell(shop, { extra: { capture_method: 'manual' } });
+    expect((await shop.admin.post(`/payment-intents/${body.id}/cancel`)).body.status).toBe('canceled');
+    expect(await booked(shop, body.id)).toMatchObject([{ status: 'voided', amount_captured: 0 }]);
+  });
+});
+
+describe('a provider that is killed in the middle of a payment', () => {
+  it.each([
+    ['after it charged', 'slow-answer', 1],
+    ['before it charged', 'slow-start', 0],
+  ])('%s: the outcome is unknown, then exactly one charge', async (_when, broken, chargesAtDeath) => {
+    const shop = await open({ broken });
+    const method = await methodOf(shop);
+    const answer = sell(shop, { method });
+    const intent = await eventually(async () => {
+      const charge = (await shop.admin.post('/charges/list', { payment_method_id: method })).body.data[0];
+      return charge && (await booked(shop, charge.payment_intent_id)).length === chargesAtDeath ? charge.payment_intent_id : null;
+    });
+    await shop.provider.kill9();
+    expect(await booked(shop, intent)).toHaveLength(chargesAtDeath);
+    const unknown = await unknownCharge(shop, intent);
+    await shop.provider.restart();
+    expect((await answer).body).toMatchObject({ id: intent });
+    expect(await settled(shop, intent, 'succeeded', 'requires_payment_method', 'exception')).toMatchObject({ status: 'succeeded', charge_ids: [unknown.id] });
+    expect(await booked(shop, intent)).toMatchObject([{ status: 'captured', amount_captured: 4_200 }]);
+  });
+
+  it('is passed over while it is away: the next connection takes the payment', async () => {
+    const shop = await open();
+    const second = await ReferenceProvider.start();
+    opened.push({ provider: second });
+    const b = await connect(shop, second);
+    const payment_route_id = await route(shop, [shop.processor, b]);
+    const method = await methodOf(shop);
+    const theirs = await made(shop.admin.post('/payment-methods/', { processor_id: b, token: 'tok_approved' }));
+    const { their_payment_method_id } = (await shop.admin.get(`/payment-methods/${theirs}`)).body.connections[0];
+    await made(shop.admin.post(`/payment-methods/${method}/mappings`, { processor_id: b, their_payment_method_id }));
+    await shop.provider.kill9();
+    const { status, body } = await sell(shop, { method, extra: { payment_route_id } });
+    expect([status, body.status]).toEqual([201, 'succeeded']);
+    const outcomes = (await chargesOf(shop, body.id)).sort((x, y) => x.attempt_number - y.attempt_number).map((charge) => charge.outcome_class);
+    expect(outcomes).toEqual(['not_sent', 'approved']);
+    expect(await second.paymentsOf(`${body.id}-2`)).toHaveLength(1);
+  });
+});
+
+describe('a call that may take a minute', () => {
+  it('is a normal activity: it outlives what a workflow task may take, and the caller waits for it', async () => {
+    const shop = await open({ broken: 'very-slow' });
+    const { status, body } = await sell(shop);
+    expect([status, body.status]).toEqual([201, 'succeeded']);
+    expect(await booked(shop, body.id)).toHaveLength(1);
+    const connection = await Connection.connect({ address: shared.temporalAddress });
+    const client = new Client({ connection, namespace: shared.namespaceStaging });
+    const { events } = await client.workflow.getHandle(`payment/${body.id}`).fetchHistory();
+    const scheduled = events!.map((event) => event.activityTaskScheduledEventAttributes?.activityType?.name).filter(Boolean);
+    expect(scheduled).toEqual(['advancePayment']);
+    await connection.close();
+  });
+});
+
+describe('the secret', () => {
+  const fresh = () => randomBytes(24).toString('hex');
+
+  it('is replaced without a payment lost: both count while one replaces the other', async () => {
+    const shop = await open();
+    const [old, next] = [shop.provider.secret, fresh()];
+    const paid = async () => (await sell(shop)).body.status;
+    shop.provider.secrets = `${next},${old}`;
+    await shop.provider.restart();
+    expect(await paid()).toBe('succeeded');
+    const rotated = await shop.admin.post(`/payment-processors/${shop.processor}/rotate-credentials`, { credentials: { secret: next }, overlap_seconds: 600 });
+    expect([rotated.status, rotated.text.includes(next)]).toEqual([200, false]);
+    expect(await paid()).toBe('succeeded');
+    shop.provider.secrets = next;
+    await shop.provider.restart();
+    expect(await paid()).toBe('succeeded');
+  });
+
+  it('that the provider no longer knows leaves a payment unknown, never refused; with the right one it is found out', async () => {
+    const shop = await open();
+    const method = await methodOf(shop);
+    const next = fresh();
+    shop.provider.secrets = next;
+    await shop.provider.restart();
+    const answer = sell(shop, { method });
+    const charge = await eventually(async () => (await shop.admin.post('/charges/list', { payment_method_id: method })).body.data[0]);
+    const intent = charge.payment_intent_id;
+    expect(await unknownCharge(shop, intent)).toMatchObject({ processor_message: expect.stringContaining('not to be believed') });
+    expect(await booked(shop, intent)).toEqual([]);
+    expect((await shop.admin.put(`/payment-processors/${shop.processor}`, { credentials: { secret: next } })).status).toBe(200);
+    await settled(shop, intent, 'succeeded');
+    expect((await answer).body.id).toBe(intent);
+    expect(await booked(shop, intent)).toHaveLength(1);
+  });
+});
