@@ -41,9 +41,9 @@ function poolOf(db: Db): pg.Pool {
   return (db as unknown as { $client: pg.Pool }).$client;
 }
 
-/** Postgres refused a statement: nothing was written. Any other error leaves open what happened. */
+/** Postgres refused a statement: nothing was written. Any other error leaves open what happened, and ends the connection. */
 export function isStatementError(error: unknown): error is pg.DatabaseError {
-  return error instanceof pg.DatabaseError;
+  return error instanceof pg.DatabaseError && !/^(57P|08)/.test(error.code ?? '');
 }
 
 /** SQLSTATE of a condition that did not hold: `invalid_text_representation`, raised by `orFail`. */

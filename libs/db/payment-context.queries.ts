@@ -5,7 +5,6 @@ import { standingStops, type StandingStop } from './charge-stop.queries.js';
 import type { Db, Tx } from './client.js';
 import type { MethodUse } from './payment.queries.js';
 import {
-  accounts,
   attemptEvidence,
   chargeOperations,
   charges,
@@ -171,10 +170,17 @@ export async function routeDocument(db: Db, routeId: string, version: number): P
   return row?.document ?? null;
 }
 
+/** The execution that stands on the route which decides, else the account's. `routeId`: named by the payment. */
+function executionSql(routeId: string | null): SQL {
+  return sql`coalesce((select case when count(*) = 1 then max(r.execution) end from payment_routes r
+    where r.account_id = a.id and r.live_version is not null and r.deleted_at is null
+      and (coalesce(${routeId}::uuid, a.default_payment_route_id) is null or r.id = coalesce(${routeId}::uuid, a.default_payment_route_id))), a.execution)`;
+}
+
 /** Who runs a payment's first step where the request does not say. */
-export async function accountExecution(db: Db, accountId: string): Promise<Execution> {
-  const [row] = await db.select({ execution: accounts.execution }).from(accounts).where(eq(accounts.id, accountId));
-  return executionOf(row?.execution);
+export async function executionOf(db: Db, accountId: string, routeId: string | null): Promise<Execution> {
+  const { rows } = await db.execute<{ execution: Execution }>(sql`select ${executionSql(routeId)} as execution from accounts a where a.id = ${accountId}`);
+  return rows[0]?.execution ?? 'workflow';
 }
 
 export interface References {
@@ -183,19 +189,15 @@ export interface References {
   paymentRouteId: string | null;
 }
 
-/** What a new payment names, in one round trip: whether it is there, how the method may be used, and the account's execution. */
+/** What a new payment names, in one round trip: whether it is there, how the method may be used, and who runs its first step by default. */
 export async function referencesOf(db: Db, accountId: string, { customerId, paymentMethodId, paymentRouteId }: References) {
-  const { rows } = await db.execute<{ execution: string; customer: boolean; route: boolean; method: MethodUse | null }>(sql`
-    select a.execution,
+  const { rows } = await db.execute<{ execution: Execution; customer: boolean; route: boolean; method: MethodUse | null }>(sql`
+    select ${executionSql(paymentRouteId)} as execution,
       exists (select 1 from customers c where c.id = ${customerId} and c.account_id = a.id and c.deleted_at is null) as customer,
       exists (select 1 from payment_routes r where r.id = ${paymentRouteId}::uuid and r.account_id = a.id and r.deleted_at is null) as route,
       (select json_build_object('status', m.status, 'customerId', m.customer_id) from payment_methods m
         where m.id = ${paymentMethodId}::uuid and m.account_id = a.id and m.shown_at is not null) as method
     from accounts a where a.id = ${accountId}`);
   const [found] = rows;
-  return { customer: found?.customer ?? false, route: found?.route ?? false, method: found?.method ?? null, execution: executionOf(found?.execution) };
-}
-
-function executionOf(stored: string | undefined): Execution {
-  return stored === 'inline' ? 'inline' : 'workflow';
+  return { customer: found?.customer ?? false, route: found?.route ?? false, method: found?.method ?? null, execution: found?.execution ?? 'workflow' };
 }

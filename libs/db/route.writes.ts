@@ -14,6 +14,7 @@ export interface RouteWish {
   id: string;
   name: string;
   document: RouteDocument;
+  execution: PaymentRouteRow['execution'];
   /** Keep the version unpublished. */
   draft: boolean;
 }
@@ -26,6 +27,7 @@ export async function createRoute(tx: Tx, change: Change, wish: RouteWish): Prom
     id: wish.id,
     accountId: change.accountId,
     name: wish.name,
+    execution: wish.execution,
     liveVersion: wish.draft ? null : 1,
     latestVersion: 1,
     deletedAt: null,
@@ -43,6 +45,7 @@ export async function createRoute(tx: Tx, change: Change, wish: RouteWish): Prom
 export interface RouteUpdate {
   id: string;
   name?: string;
+  execution?: PaymentRouteRow['execution'];
   /** Without one there is no new version. */
   document?: RouteDocument;
   draft: boolean;
@@ -51,24 +54,25 @@ export interface RouteUpdate {
 }
 
 /**
- * With a document a new version, live at once unless it is a draft. The name belongs to the route, not to a version.
- * @throws DomainError 404; 403 for a new name of a live route by one who may only draft.
+ * With a document a new version, live at once unless it is a draft. Name and execution belong to the route, not to a version.
+ * @throws DomainError 404; 403 where one who may only draft changes them on a live route.
  */
 export async function updateRoute(tx: Tx, change: Change, wish: RouteUpdate): Promise<PaymentRouteView> {
   return oncePerCommand(tx, change, { objectId: wish.id, step: 'update' }, async () => {
     const route = await requireRoute(tx, change, wish.id);
     const before = await viewOf(tx, change, route);
-    const name = wish.name ?? route.name;
+    const own = { name: wish.name ?? route.name, execution: wish.execution === undefined ? route.execution : wish.execution };
     const { document } = wish;
-    if (name !== route.name && route.liveVersion !== null && !wish.mayPublish) {
-      throw new DomainError('role_too_small', 'Renaming a live route needs the role ADMIN.');
+    const changes = own.name !== route.name || own.execution !== route.execution;
+    if (changes && route.liveVersion !== null && !wish.mayPublish) {
+      throw new DomainError('role_too_small', 'Changing the name or execution of a live route needs the role ADMIN.');
     }
-    if (name === route.name && !document) return before;
+    if (!changes && !document) return before;
     const at = new Date();
-    if (!document) return changeRoute(tx, change, { route, before, set: { name }, at, event: 'payment_route.updated' });
+    if (!document) return changeRoute(tx, change, { route, before, set: own, at, event: 'payment_route.updated' });
     const number = route.latestVersion + 1;
     await insertVersion(tx, change, { routeId: route.id, number, document, at });
-    const set = { name, latestVersion: number, liveVersion: wish.draft ? route.liveVersion : number };
+    const set = { ...own, latestVersion: number, liveVersion: wish.draft ? route.liveVersion : number };
     return changeRoute(tx, change, { route, before, set, at, event: 'payment_route.updated' });
   });
 }

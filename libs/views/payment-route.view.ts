@@ -5,6 +5,7 @@ export interface PaymentRouteFields {
   id: string;
   accountId: string;
   name: string;
+  execution: 'workflow' | 'inline' | null;
   liveVersion: number | null;
   latestVersion: number;
   deletedAt: Date | null;
@@ -21,6 +22,7 @@ export function paymentRouteView(row: PaymentRouteFields, document: unknown, env
     name: row.name,
     route_type: 'cit_mit_processors',
     route_config: document,
+    execution: row.execution,
     live_version: row.liveVersion,
     latest_version: row.latestVersion,
     is_deleted: row.deletedAt !== null,

@@ -7,6 +7,8 @@ export const paymentRoutes = pgTable(
     id: id(),
     accountId: accountId(),
     name: text().notNull(),
+    /** Who runs the first step of a payment that does not say; null: the account's. */
+    execution: text().$type<'workflow' | 'inline'>(),
     /** Number of the version that decides now; null: only drafts so far. */
     liveVersion: integer(),
     latestVersion: integer().notNull().default(0),

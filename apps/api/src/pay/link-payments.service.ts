@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import { transact } from '../../../../libs/db/change.js';
 import { derivedId, newId } from '../../../../libs/db/mint.js';
 import { beginAttempt, readTries, recordAttempt, settleAttempts, type AttemptOutcome, type AttemptStart } from '../../../../libs/db/payment-link-attempt.writes.js';
-import { accountExecution } from '../../../../libs/db/payment-context.queries.js';
+import { executionOf } from '../../../../libs/db/payment-context.queries.js';
 import { payerOf } from '../../../../libs/db/payment-link-payer.writes.js';
 import { keyedHash } from '../../../../libs/db/payment-link-token.js';
 import { pauseOnDeclines } from '../../../../libs/db/payment-link.writes.js';
@@ -172,7 +172,7 @@ export class LinkPaymentsService {
   private async ask(payment: LinkPayment, change: Change, methodId: string): Promise<PaymentIntentRow | null> {
     const { link, formId, amountAtom } = payment;
     const { db, environment, config } = this.infrastructure;
-    const execution = await accountExecution(db, link.accountId);
+    const execution = await executionOf(db, link.accountId, link.paymentRouteId);
     const returnUrl = `${config.publicUrl}/pay/return/${publicId('pi', environment, formId)}`;
     try {
       return await transact(db, change, async (tx) => {

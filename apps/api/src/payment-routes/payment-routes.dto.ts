@@ -73,12 +73,15 @@ export const routeDocument = z.strictObject({
 
 const draft = z.boolean().default(false).describe('Keep the version unpublished; OPERATOR may only draft');
 
-export const createPaymentRouteBody = z.strictObject({ name: text(200).min(1), route_configuration: routeDocument, draft });
+const execution = z.enum(['workflow', 'inline']).nullable().optional().describe('Who runs the first step of a payment that does not say; null: the account\'s');
+
+export const createPaymentRouteBody = z.strictObject({ name: text(200).min(1), route_configuration: routeDocument, execution, draft });
 export type CreatePaymentRouteBody = z.infer<typeof createPaymentRouteBody>;
 
 export const updatePaymentRouteBody = z.strictObject({
   name: text(200).min(1).optional(),
   route_configuration: routeDocument.optional().describe('Makes the next version; without it there is none'),
+  execution,
   draft,
 });
 export type UpdatePaymentRouteBody = z.infer<typeof updatePaymentRouteBody>;
@@ -124,6 +127,7 @@ export const paymentRouteShape = z
     name: z.string(),
     route_type: z.literal('cit_mit_processors'),
     route_config: looseDocument,
+    execution: z.enum(['workflow', 'inline']).nullable(),
     live_version: z.int().nullable(),
     latest_version: z.int(),
     is_deleted: z.boolean(),

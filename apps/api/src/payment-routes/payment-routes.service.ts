@@ -30,15 +30,15 @@ export class PaymentRoutesService {
   async create(caller: Caller, body: CreatePaymentRouteBody) {
     await this.check(caller, body.route_configuration, body.draft);
     const change = caller.change();
-    const wish = { id: caller.objectId(), name: body.name, document: body.route_configuration, draft: body.draft };
+    const wish = { id: caller.objectId(), name: body.name, document: body.route_configuration, execution: body.execution ?? null, draft: body.draft };
     return transact(this.infrastructure.db, change, (tx) => createRoute(tx, change, wish));
   }
 
   async update(caller: Caller, id: string, body: UpdatePaymentRouteBody) {
-    const { name, route_configuration: document, draft } = body;
+    const { name, execution, route_configuration: document, draft } = body;
     if (document) await this.check(caller, document, draft);
     const change = caller.change();
-    const wish = { id: pathId('route', id, caller), name, document, draft, mayPublish: caller.role === 'ADMIN' };
+    const wish = { id: pathId('route', id, caller), name, execution, document, draft, mayPublish: caller.role === 'ADMIN' };
     return transact(this.infrastructure.db, change, (tx) => updateRoute(tx, change, wish));
   }
 
