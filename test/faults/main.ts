@@ -29,7 +29,7 @@ async function main(): Promise<number> {
   };
   const result = await faultRun({
     seed, payments, execution, told, keep: values.keep, atOnce: Number(values['at-once']), patienceMs: 6 * 60_000,
-    dist: fileURLToPath(new URL('../..', import.meta.url)), every: { least: 1_500, most: 7_000 },
+    dist: fileURLToPath(new URL('../..', import.meta.url)), every: { least: 2_500, most: 10_000 }, lookups: '1,3,6,10,15,25,40,60,85,110,140',
   });
   result.summary.print(write);
   return report(result, `npm run faults -- --seed ${seed} --payments ${payments} --execution ${execution}`);

@@ -1,17 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 
-/** What still moves by itself. Waits for the customer, for a capture or for a person are rest. */
+/** What still moves by itself. Waits for the customer, for a capture, for a person or for a lookup tomorrow are rest. */
 const moving = `
   select
     (select count(*) from payment_intents i where not i.settled and i.status not in ('requires_capture', 'requires_action')
+       and (i.next_action_at is null or i.next_action_at < clock_timestamp() + interval '5 minutes')
        and not exists (select 1 from attention_items a where a.object_id = i.id and a.resolved_at is null))::int payments,
     (select count(*) from payment_intents i where not i.settled and (i.driver = 'api' or i.lease_until > clock_timestamp()
        or i.next_action_at < clock_timestamp() + interval '5 minutes'))::int due,
     (select count(*) from charge_operations o where o.status = 'pending'
+       and (o.next_lookup_at is null or o.next_lookup_at < clock_timestamp() + interval '5 minutes')
        and not exists (select 1 from attention_items a where a.object_id = o.payment_intent_id and a.resolved_at is null))::int operations,
     (select count(*) from subscriptions s where s.status <> 'cancelled'
-       and (s.charging_invoice_id is not null or s.next_action_at < clock_timestamp() + interval '2 minutes'))::int subscriptions,
+       and (s.next_action_at < clock_timestamp() + interval '2 minutes' or (s.charging_invoice_id is not null and not exists (
+         select 1 from payment_intents i where i.invoice_id = s.charging_invoice_id
+           and (i.status = 'exception' or i.next_action_at > clock_timestamp() + interval '5 minutes')))))::int subscriptions,
     (select count(*) from webhook_deliveries d join webhook_endpoints e on e.id = d.endpoint_id
       where d.status = 'pending' and e.status = 'enabled' and e.deleted_at is null)::int deliveries`;
 

@@ -32,6 +32,8 @@ export interface FaultRunOptions {
   atOnce: number;
   /** Milliseconds between two disturbances. */
   every: { least: number; most: number };
+  /** Seconds after which unknown outcomes are looked up; the last comes when a machine under load has ended its faults. */
+  lookups: string;
   /** How long the system may take to come to rest when the faults have ended. */
   patienceMs: number;
   /** Keeps records, logs and histories, also of a clean run. */
@@ -49,7 +51,6 @@ export interface FaultRunResult {
 
 /** Short schedules, so that what production does in a day is over in a minute. */
 const compressed = {
-  PAYMENT_LOOKUP_SCHEDULE: '1,3,6,10,15,25,40,60',
   WEBHOOK_RETRY_SCHEDULE: ['0', ...Array.from({ length: 6 }, () => '1'), ...Array.from({ length: 30 }, () => '4')].join(),
   SUBSCRIPTION_JITTER_SECONDS: '0',
   SIMULATOR_SETTLE_MS: '1500',
@@ -95,7 +96,7 @@ class FaultRun {
 
   async start(): Promise<void> {
     await Promise.all([this.toProvider.listen(), this.toApi.listen()]);
-    const extra = { ...compressed, SIMULATOR_URL: this.toProvider.url, PUBLIC_URL: this.toApi.url };
+    const extra = { ...compressed, PAYMENT_LOOKUP_SCHEDULE: this.options.lookups, SIMULATOR_URL: this.toProvider.url, PUBLIC_URL: this.toApi.url };
     this.stack = await startTestStack(this.options.dist, { environments: ['staging'], extra });
     const { postgresPassword, keys } = this.stack.secrets;
     this.search = new SecretSearch({
