@@ -1,25 +1,16 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { AuthorizeCall, ProcessorAdapter } from '../../libs/processors/port.js';
 import { createSimulatorAdapter } from '../../libs/processors/simulator/simulator.adapter.js';
 import { testCards } from '../../libs/processors/simulator/test-card.js';
+import { freePort } from '../support/port.js';
 import { eventually } from '../support/stack.js';
 import { chargeOf, connectionWith, ledgerOf } from './running-simulator.js';
 
 const main = resolve(process.env.SIGNALBOX_DIST ?? 'dist', 'apps/simulator/src/main.js');
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 describe('the simulator\'s ledger, through kill -9', () => {
   let folder: string;

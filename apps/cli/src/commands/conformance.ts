@@ -15,7 +15,7 @@ export function conformanceCommand(program: Command): void {
     .description('tries a provider\'s sandbox against the contract of libs/processors/http and prints what passes; it makes payments there')
     .requiredOption('--url <url>', 'base address of the sandbox: https, or http on this machine')
     .requiredOption('--secret <secret>', 'the secret that both sides sign with')
-    .option('--callback-port <port>', 'receive callbacks on this port of 127.0.0.1; without it they are not checked', portOf)
+    .option('--callback-port <port>', 'receive callbacks on this port of 127.0.0.1 (0: any free one); without it they are not checked', portOf)
     .action(async ({ url, secret, callbackPort }: Options) => {
       const problem = addressProblem(url, { allowLoopback: true });
       if (problem) throw new CommandFailed(`--url ${url}: ${problem}.`);
@@ -28,6 +28,6 @@ export function conformanceCommand(program: Command): void {
 
 function portOf(text: string): number {
   const port = Number(text);
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new InvalidArgumentError('Expected a port.');
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new InvalidArgumentError('Expected a port.');
   return port;
 }

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { signatureHeader } from '../../../../libs/processors/http/http.signature.js';
 import type { InboundCallback } from '../../../../libs/processors/port.js';
 import { Broken, holds, NotOffered, same, type Check } from './check.js';
@@ -26,6 +27,10 @@ export class Mailbox {
     const mailbox = new Mailbox(server);
     await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve));
     return mailbox;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/callbacks/conformance`;
   }
 
   /** The first callback that fits, now or within 15 s. */

@@ -10,7 +10,7 @@ export interface ConformanceOptions {
   /** Base address of the provider's sandbox. */
   url: string;
   secret: string;
-  /** Where to receive callbacks, on 127.0.0.1; null: they are not checked. */
+  /** Where to receive callbacks, on 127.0.0.1; 0: any free port; null: they are not checked. */
   callbackPort: number | null;
   print: (line: string) => void;
 }
@@ -28,7 +28,7 @@ export interface Result {
  */
 export async function runConformance({ url, secret, callbackPort, print }: ConformanceOptions): Promise<Result[]> {
   const mailbox = callbackPort === null ? null : await Mailbox.open(callbackPort);
-  const trial = new Trial({ url, secret, callbackUrl: callbackPort === null ? null : `http://127.0.0.1:${callbackPort}/callbacks/conformance` });
+  const trial = new Trial({ url, secret, callbackUrl: mailbox?.url ?? null });
   try {
     const results: Result[] = [];
     for (const check of [...signatureChecks, ...paymentChecks, ...operationChecks, ...readingChecks, ...callbackChecks(mailbox)]) {
