@@ -32,12 +32,24 @@ export function connectTemporal({ address, namespace }: TemporalOptions): Tempor
 
 /** gRPC statuses that say "not now": deadline exceeded, resource exhausted, unavailable. */
 const outageStatuses = new Set([4, 8, 14]);
+const failedPrecondition = 9;
 
-/** Whether an error of the client means that Temporal cannot be reached. */
+/** The workflow's last task failed, for example because its worker was killed: updates are refused until a worker has tried again. */
+export function isWorkflowTaskFailed(error: unknown): boolean {
+  return causesOf(error).some((each) => (each as { code?: unknown }).code === failedPrecondition && /Workflow Task in failed state/i.test(each.message));
+}
+
+/** Whether an error of the client means that Temporal, or the workflow's worker, cannot answer now. */
 export function isTemporalOutage(error: unknown): boolean {
-  for (let current = error, depth = 0; current instanceof Error && depth < 5; current = current.cause, depth++) {
-    const { code, metadata } = current as { code?: unknown; metadata?: unknown };
-    if (typeof code === 'number' && metadata !== undefined && outageStatuses.has(code)) return true;
-  }
-  return false;
+  const away = causesOf(error).some((each) => {
+    const { code, metadata } = each as { code?: unknown; metadata?: unknown };
+    return typeof code === 'number' && metadata !== undefined && outageStatuses.has(code);
+  });
+  return away || isWorkflowTaskFailed(error);
+}
+
+function causesOf(error: unknown): Error[] {
+  const found: Error[] = [];
+  for (let current = error; current instanceof Error && found.length < 5; current = current.cause) found.push(current);
+  return found;
 }

@@ -15,6 +15,7 @@ import {
   type PaymentWorkflowInput,
 } from '../contracts/payment.contract.js';
 import type { AdvanceResult } from '../domain/payment/advance-result.js';
+import { isWorkflowTaskFailed } from './connection.js';
 import { closingRetries, isClosing, oneRun, searchable } from './workflow-options.js';
 
 /** How long a caller waits for a payment before the answer is `processing`. */
@@ -57,7 +58,7 @@ export async function settlePaymentByWorkflow(
           startWorkflowOperation: new WithStartWorkflowOperation(paymentWorkflow, optionsOf(start)),
         }));
     } catch (error) {
-      if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return null;
+      if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isWorkflowTaskFailed(error)) return null;
       // The workflow ended between our look and the update: the next call starts a new run.
       if (left === 0 || !isClosing(error)) throw error;
     }

@@ -8,6 +8,8 @@ export interface DurableSide {
   driven: Set<string>;
   /** Workflow ids of the histories that were searched. */
   searched: string[];
+  /** Why workflow tasks of those failed; a killed worker leaves time-outs, a fault in the workflow's own code a failure. */
+  failures: string[];
 }
 
 /** Asks Temporal which payments it drives, and searches a sample of its histories as an export shows them. */
@@ -26,11 +28,15 @@ export async function readDurableSide(
       if (payment && status.name === 'RUNNING') driven.add(payment);
     }
     const searched = Array.from({ length: Math.min(sample, ids.length) }, () => random.pick(ids));
+    const failures: string[] = [];
     for (const workflowId of searched) {
       const history = await client.workflow.getHandle(workflowId).fetchHistory();
+      for (const { workflowTaskFailedEventAttributes: failed } of history.events ?? []) {
+        if (failed) failures.push(`${workflowId}: ${failed.failure?.message || `cause ${failed.cause}`}`);
+      }
       search.search(opened(history), `history of ${workflowId}`);
     }
-    return { driven, searched };
+    return { driven, searched, failures };
   } finally {
     await connection.close();
   }

@@ -163,6 +163,7 @@ class FaultRun {
     const at = { address: stack.temporalAddress, namespace: stack.namespace('staging') };
     const durable = await readDurableSide(at, { search: this.search, random: random.part('sample'), sample: Math.min(200, options.payments) });
     this.summary.count('histories searched', durable.searched.length);
+    this.summary.surprises.push(...durable.failures.map((failure) => `a workflow task failed: ${failure.slice(0, 300)}`));
     const ledger = readLedger(stack.home.file('simulator', 'ledger.jsonl'));
     const breaches: Breach[] = [];
     for (const account of this.accounts) {

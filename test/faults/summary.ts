@@ -5,7 +5,7 @@ import type { TravelsOutcome } from './travels.js';
 export class Summary {
   readonly counts: Record<string, number> = {};
   readonly failed: TravelsOutcome['failed'] = [];
-  /** Answers that no caller should ever get. */
+  /** What should not happen, and breaks no rule. */
   readonly surprises: string[] = [];
   private readonly startedAt = performance.now();
   private seconds = 0;
@@ -26,7 +26,7 @@ export class Summary {
     this.count('calls', calls.length);
     for (const call of calls) {
       if (call.status === null) this.count('calls without answer');
-      if (call.status === 500) this.surprises.push(`call ${call.number} of ${call.journey}: ${call.method} ${call.path}: ${JSON.stringify(call.answer).slice(0, 300)}`);
+      if (call.status === 500) this.surprises.push(`an internal error was answered: call ${call.number} of ${call.journey}: ${call.method} ${call.path}: ${JSON.stringify(call.answer).slice(0, 300)}`);
       else if (call.status !== null && call.status >= 400) this.count(`answer ${call.status} ${call.answer?.code ?? ''}`.trim());
     }
   }
@@ -55,7 +55,7 @@ export class Summary {
   print(write: (text: string) => void): void {
     const width = Math.max(...Object.keys(this.counts).map(({ length }) => length));
     for (const [what, times] of Object.entries(this.counts).toSorted(([one], [other]) => one.localeCompare(other))) write(`  ${what.padEnd(width)}  ${times}\n`);
-    for (const surprise of this.surprises.slice(0, 20)) write(`  an internal error was answered: ${surprise}\n`);
+    for (const surprise of this.surprises.slice(0, 20)) write(`  surprise: ${surprise}\n`);
     for (const { name, error } of this.failed) write(`  a journey ended early: ${name}: ${error}\n`);
   }
 }
