@@ -5,7 +5,7 @@ sys.dont_write_bytecode = True
 spec = importlib.util.spec_from_file_location("reference_provider", sys.argv[1])
 provider = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(provider)
-original = {name: getattr(provider, name) for name in ("once", "read", "sign", "check")}
+original = {name: getattr(provider, name) for name in ("once", "read", "write", "sign", "check")}
 
 
 def twice(kind, key, body, asked, make):
@@ -61,6 +61,20 @@ def anonymous_callbacks(secret, kind, lines, body):
     return "" if kind == "callback" else original["sign"](secret, kind, lines, body)
 
 
+def mute(path, *rest):
+    """Does what it is asked, and answers payments with 500; only its callbacks tell."""
+    row = original["write"](path, *rest)
+    if path == "/payments":
+        raise provider.Refused(500, "processing_error")
+    return row
+
+
+def blind(path, query):
+    if path == "/check":
+        return original["read"](path, query)
+    raise provider.Refused(500, "processing_error")
+
+
 breaks = {
     "": {},
     "idempotency": {"once": twice},
@@ -78,6 +92,7 @@ breaks = {
     "slow-start": paused(2, 0),
     "slow-answer": paused(0, 2),
     "very-slow": paused(0, 8),
+    "mute": {"write": mute, "read": blind},
     "callback": {"sign": anonymous_callbacks},
 }
 for name, broken in breaks[os.environ.get("BREAK", "")].items():

@@ -60,6 +60,7 @@ describe('what a provider answers to a payment', () => {
     ['an answer of ten minutes ago', { body: paymentLike(), signature: 'ten minutes old' }, 'unknown'],
     ['a refusal without signature', { status: 422, body: refusal('processing_error'), signature: 'none' }, 'unknown'],
     ['a decline without signature', { status: 402, body: refusal('lost_card'), signature: 'none' }, 'unknown'],
+    ['a challenge at an address that is none', { body: paymentLike({ status: 'requires_action', redirect_url: 'javascript:alert(1)' }) }, 'unknown'],
     ['a reset', { instead: 'reset' }, 'unknown'],
     ['half an answer', { body: paymentLike(), instead: 'half' }, 'unknown'],
   ])('%s is read as such', async (_answer, scripted, outcomeClass) => {
@@ -87,6 +88,11 @@ describe('what a provider answers to a payment', () => {
     [{ brand: 'visa', response_code: '05' }, null, null],
   ])('what the card scheme says is kept: %j is %s', async (network, retryAdvice, networkAdviceCode) => {
     expect(await authorized({ status: 402, body: refusal('do_not_honor', { network }) })).toMatchObject({ retryAdvice, networkAdviceCode });
+  });
+
+  it('a card number in its words is not kept', async () => {
+    const outcome = await authorized({ status: 402, body: { error: { code: 'do_not_honor', message: 'card 4242 4242 4242 4242 of 2030-01 refused' } } });
+    expect(outcome.rawMessage).toBe('card … of 2030-01 refused');
   });
 
   it('no answer at all is unknown at the deadline, a closed port is not_sent', async () => {
@@ -244,6 +250,30 @@ describe('callbacks', () => {
     })],
   ])('with %s are refused', (_what, made) => {
     expect(adapter.parseCallback(peer.connection(), made()).kind).toBe('refused');
+  });
+});
+
+describe('a payment method', () => {
+  const card = { brand: 'visa', iin: '424242', last4: '4242', exp_month: 12, exp_year: 2040, funding: 'credit', country: 'DE', issuer: null, fingerprint: 'fp_1' };
+  const made = async (more: object) => {
+    peer.next = { body: { object: 'payment_method', id: 'pm_1', card: { ...card, ...more } } };
+    return adapter.tokenise(peer.connection(), { reference: 't', idempotencyKey: 't', source: { token: 'tok' } });
+  };
+
+  it('is described in our words', async () => {
+    const { exp_month: expMonth, exp_year: expYear, ...same } = card;
+    expect(await made({})).toEqual({ outcomeClass: 'approved', theirPaymentMethodId: 'pm_1', card: { ...same, expMonth, expYear } });
+    peer.next = { body: { object: 'payment_method', id: 'pm_1', card: null } };
+    expect(await adapter.tokenise(peer.connection(), { reference: 't', idempotencyKey: 't', source: { token: 'tok' } })).toMatchObject({ outcomeClass: 'approved', card: null });
+  });
+
+  it.each([[{ last4: '4242424242424242' }], [{ iin: '4242424242424242' }], [{ fingerprint: '4242424242424242' }]])('that tells a card number (%j) is not taken', async (more) => {
+    expect((await made(more)).outcomeClass).toBe('unknown');
+  });
+
+  it('is never made of a card number', async () => {
+    const source = { card: { number: '4242424242424242', expMonth: 12, expYear: 2040, cvc: '123' } };
+    expect(await adapter.tokenise(peer.connection(), { reference: 't', idempotencyKey: 't', source })).toMatchObject({ outcomeClass: 'processor_error' });
   });
 });
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { jest } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
+import { sign, signatureHeader } from '../../libs/processors/http/http.signature.js';
 import { freshAccount, type Answer } from '../support/account.js';
 import { eventually, shared } from '../support/stack.js';
 import { made } from '../payments/shop.js';
@@ -201,6 +202,24 @@ describe('a provider that is killed in the middle of a payment', () => {
     const outcomes = (await chargesOf(shop, body.id)).sort((x, y) => x.attempt_number - y.attempt_number).map((charge) => charge.outcome_class);
     expect(outcomes).toEqual(['not_sent', 'approved']);
     expect(await second.paymentsOf(`${body.id}-2`)).toHaveLength(1);
+  });
+});
+
+describe('a provider that answers 500 to everything after it charged', () => {
+  it('is believed when it tells by a signed callback', async () => {
+    const shop = await open({ broken: 'mute' });
+    const { status, body } = await sell(shop);
+    expect(status).toBe(201);
+    expect(await settled(shop, body.id, 'succeeded', 'exception')).toMatchObject({ status: 'succeeded', amount_atom_received: 4_200 });
+    expect(await booked(shop, body.id)).toHaveLength(1);
+  });
+
+  it('is not believed without a signature, nor with another secret\'s', async () => {
+    const shop = await open();
+    const body = JSON.stringify({ id: 'ev_1', type: 'payment.updated', created_at: new Date().toISOString(), payment: null });
+    const post = (headers: Record<string, string>) => shop.admin.as(null).send('POST', `/callbacks/${shop.processor}`, undefined, { raw: body, headers });
+    const signed = (secret: string) => ({ [signatureHeader]: sign(secret, { kind: 'callback', body }, Math.floor(Date.now() / 1000)) });
+    expect([(await post({})).status, (await post(signed('x'.repeat(40)))).status, (await post(signed(shop.provider.secret))).status]).toEqual([401, 401, 200]);
   });
 });
 

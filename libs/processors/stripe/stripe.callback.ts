@@ -6,6 +6,8 @@ import { toldByDispute, toldByRefund, toldCharge, toldIntent } from './stripe.to
 /** Seconds that a signature may be old. Source: docs.stripe.com/webhooks/signature. */
 const toleranceSeconds = 300;
 
+const notAnEvent = 'the body is not an event of Stripe';
+
 type Reader = (object: unknown) => ToldPayment | null;
 
 const fromIntent: Reader = (object) => toldIntent(intentAnswer.parse(object), [], []);
@@ -36,7 +38,7 @@ const readers: Record<string, Reader> = {
 /** Verified by Stripe's own library, with the endpoint's secret or, while it is being changed, the one before. */
 export function parseStripeCallback(connection: Connection, { headers, body, receivedAt }: InboundCallback): CallbackAnswer {
   const secrets = [connection.credentials?.webhook_secret, connection.credentials?.previous_webhook_secret].filter((secret) => secret !== undefined);
-  if (secrets.length === 0) return { kind: 'refused', reason: 'The connection has no `webhook_secret`.' };
+  if (secrets.length === 0) return { kind: 'refused', reason: 'the connection has no `webhook_secret`' };
   let reason = '';
   for (const secret of secrets) {
     const verified = verify({ body, signature: headers['stripe-signature'] ?? '', secret, receivedAt });
@@ -58,17 +60,17 @@ function verify({ body, signature, secret, receivedAt }: Signed): { event: unkno
     return { event: Stripe.webhooks.constructEvent(Buffer.from(body), signature, secret, toleranceSeconds, undefined, receivedAt) };
   } catch (error) {
     const signed = error instanceof Stripe.errors.StripeSignatureVerificationError;
-    return { refused: signed ? error.message.split('\n')[0]!.trim() : 'The body is not an event of Stripe.' };
+    return { refused: signed ? error.message.split(/[.\n]/)[0]!.trim() : notAnEvent };
   }
 }
 
 function read(body: unknown): CallbackAnswer {
   const event = eventAnswer.safeParse(body);
-  if (!event.success) return { kind: 'refused', reason: 'The body is not an event of Stripe.' };
+  if (!event.success) return { kind: 'refused', reason: notAnEvent };
   const { id, type, data } = event.data;
   try {
     return { kind: 'accepted', eventId: id, eventType: type, payment: readers[type]?.(data.object) ?? null };
   } catch {
-    return { kind: 'refused', reason: `The ${type} is not in the shape of ${data.object.object ?? 'its object'} that this version reads.` };
+    return { kind: 'refused', reason: `the ${type} is not in the shape that this version reads` };
   }
 }
