@@ -175,7 +175,8 @@ function callFor(deps: PaymentDeps, { held, context, target }: CallParts): Autho
     offSession: intent.initiator === 'merchant',
     networkTransactionId: intent.initiator === 'merchant' ? mapping.network_transaction_id : null,
     simulate: intent.simulate,
-    metadata: { payment_intent: publicId('pi', deps.environment, intent.id) },
+    // Only what a restored database makes again: with the same key the request must be the same.
+    metadata: { payment: intent.reference },
     returnUrl: intent.returnUrl,
     callbackUrl: deps.callbackUrlFor(target),
   };
