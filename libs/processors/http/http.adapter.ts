@@ -44,6 +44,7 @@ type OperationFields = { amount?: number; currency?: string; payment?: string | 
 const tenMinutes = 600_000;
 const day = 86_400_000;
 const pageSize = 100;
+const longestPage = 4 * 1024 * 1024;
 
 /** Providers of the user's own, by the contract of `contract.openapi.json`. */
 export function createHttpAdapter(policy: PeerPolicy): ProcessorAdapter {
@@ -148,7 +149,7 @@ class HttpAdapter implements ProcessorAdapter {
 
   async list(connection: Connection, { since, until, cursor }: ListCall): Promise<ListAnswer> {
     const query = new URLSearchParams({ since, until, limit: String(pageSize), ...(cursor ? { cursor } : {}) });
-    const result = await this.get(connection, `/payments?${query}`);
+    const result = await this.peer.exchange(reachOf(connection), { method: 'GET', path: `/payments?${query}`, longestAnswer: longestPage });
     const page = answered(result, paymentPageShape);
     if (!page) return { ok: false, unavailable: failureOutcome(result).rawMessage ?? 'no answer in the contract\'s format' };
     return { ok: true, payments: page.data.map(toldPayment), nextCursor: page.next_cursor };

@@ -45,7 +45,7 @@ export const paymentMethodRequest = z
   .meta({ id: 'PaymentMethodRequest' });
 
 export const verificationRequest = z
-  .object({ reference, payment_method: id, amount: atoms.describe('0 where the card scheme allows it'), currency })
+  .object({ reference, payment_method: id, amount: atoms.describe('0 asks about the card alone, whatever the currency'), currency })
   .meta({ id: 'VerificationRequest' });
 
 export const declineShape = z
@@ -92,7 +92,7 @@ export const paymentShape = z
     currency,
     decline: declineShape.nullable(),
     network_transaction_id: text.nullable(),
-    redirect_url: z.string().nullable().describe('With `requires_action`: where the customer answers the challenge'),
+    redirect_url: z.url({ protocol: /^https?$/ }).max(2_000).nullable().describe('With `requires_action`: where the customer answers the challenge'),
     refunds: z.array(refundShape),
     disputes: z.array(disputeShape),
     created_at: instant,
@@ -125,7 +125,7 @@ export const cardShape = z
     funding: z.enum(['credit', 'debit', 'prepaid', 'unknown']),
     country: z.string().regex(/^[A-Z]{2}$/).nullable().describe('ISO 3166 alpha-2'),
     issuer: z.string().max(200).nullable(),
-    fingerprint: z.string().min(1).max(255).describe('The same for the same card'),
+    fingerprint: z.string().max(255).regex(/^(?!\d{12,19}$).+$/).describe('The same for the same card, and never its number'),
   })
   .meta({ id: 'Card' });
 

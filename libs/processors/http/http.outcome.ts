@@ -7,6 +7,9 @@ import type { WireResult } from '../wire.js';
 import { refusalOf } from './http-refusal.js';
 import { refusalShape, type DeclineShape, type OperationShape, type PaymentShape } from './http.contract.js';
 
+/** The contract forbids them; a mistake of somebody else's must not store one here. */
+const cardNumber = /\d(?:[ -]?\d){11,18}/g;
+
 /** What an exchange means when it did not end in a 2xx of the expected shape. */
 export function failureOutcome(result: WireResult): AttemptOutcome {
   return wireFailure(result, refusalOutcome);
@@ -29,7 +32,7 @@ function meaningOf({ outcomeClass, declineCode }: Pick<AttemptOutcome, 'outcomeC
 /** The code that the contract knows, or the provider's own one behind it. */
 function told({ code, raw_code: raw, message, network }: DeclineShape): Omit<Refused, 'outcomeClass'> {
   const advice = networkAdviceOf(network?.brand, { responseCode: network?.response_code, merchantAdviceCode: network?.advice_code });
-  return { rawCode: raw ?? code, rawMessage: message ?? null, ...advice };
+  return { rawCode: raw ?? code, rawMessage: message?.replaceAll(cardNumber, '…') ?? null, ...advice };
 }
 
 function declined(decline: DeclineShape | null): Refused {

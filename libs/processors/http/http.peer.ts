@@ -10,6 +10,8 @@ export interface Asked {
   /** Of everything that changes something. */
   idempotencyKey?: string;
   body?: object;
+  /** Bytes; default: what the wire usually takes. */
+  longestAnswer?: number;
 }
 
 export interface Reached {
@@ -44,7 +46,7 @@ export class HttpPeer {
     const headers: Record<string, string> = { accept: 'application/json', [signatureHeader]: signature };
     if (asked.body !== undefined) headers['content-type'] = 'application/json';
     if (idempotencyKey) headers['idempotency-key'] = idempotencyKey;
-    const request = { origin: base.origin, path: target, method: asked.method, headers, body: body || undefined };
+    const request = { origin: base.origin, path: target, method: asked.method, headers, body: body || undefined, longestAnswer: asked.longestAnswer };
     const result = await this.wire.exchange(request, reached.deadlines);
     return result.kind === 'answered' ? believed(result, { signature, secrets }) : result;
   }
