@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { fallbackClasses } from '../route/route.document.js';
+import { blockOf } from '../subscription/dunning.js';
 import { outcomeClasses } from './outcome.js';
 import { mayTryElsewhere, outcomeRules } from './outcome.rules.js';
 import { initialIntentStatuses, intentMoves, intentTable, moveIntent } from './payment.machine.js';
@@ -53,6 +54,20 @@ describe('what may follow an outcome', () => {
         expect(outcomeRules[outcomeClass].charge === 'failed' || outcomeClass === 'action_required').toBe(true);
       }),
     );
+  });
+});
+
+describe('what an unattended payment does later', () => {
+  const expected = {
+    nothing: ['risk_refused', null], resolve: [null], dunning: [null], new_method: ['hard_decline'], customer: ['authentication_required'],
+  } as const;
+
+  it.each(outcomeClasses)('after %s is what dunning does', (outcomeClass) => {
+    expect(expected[outcomeRules[outcomeClass].later]).toContain(blockOf(outcomeClass));
+  });
+
+  it('is nothing at all where the provider\'s fraud engine refused', () => {
+    expect(blockOf('risk_refused')).toBe('risk_refused');
   });
 });
 
