@@ -1,4 +1,3 @@
-import type { Tx } from '../db/client.js';
 import { newId } from '../db/mint.js';
 import { paymentHistory } from '../db/payment-context.queries.js';
 import { intentOf } from '../db/payment.queries.js';
@@ -26,7 +25,7 @@ export async function receiveCallback(deps: PaymentDeps, processorId: string, ca
   if (!row || !deps.processors.supports(row.kind)) throw notFound('payment processor');
   const answer = deps.processors.processorFor(row.kind).parseCallback(openConnection(row, deps), callback);
   if (answer.kind === 'refused') throw new DomainError('callback_refused', `The callback is refused: ${answer.reason}.`);
-  return deps.db.transaction((tx) => store(deps, tx, { row, answer, callback }));
+  return store(deps, { row, answer, callback });
 }
 
 interface Storing {
@@ -35,16 +34,18 @@ interface Storing {
   callback: InboundCallback;
 }
 
-async function store(deps: PaymentDeps, tx: Tx, { row, answer, callback }: Storing): Promise<PaymentIntentRow | null> {
-  const charge = answer.payment ? await chargeToldOf(tx, row.id, answer.payment) : null;
-  const intent = charge && (await intentOf(tx, charge.accountId, charge.paymentIntentId));
-  const old = !charge || !intent || !answer.payment || (await isOld(deps, tx, { intent, charge, payment: answer.payment }));
+async function store(deps: PaymentDeps, { row, answer, callback }: Storing): Promise<PaymentIntentRow | null> {
+  const charge = answer.payment ? await chargeToldOf(deps.db, row.id, answer.payment) : null;
+  const intent = charge && (await intentOf(deps.db, charge.accountId, charge.paymentIntentId));
+  const old = !charge || !intent || !answer.payment || (await isOld(deps, { intent, charge, payment: answer.payment }));
   const stored = rowOf(deps, { row, answer, callback }, charge);
   const result = answer.payment && !charge ? 'not_ours' : 'nothing_new';
-  const inserted = await insertCallback(tx, old ? { ...stored, appliedAt: stored.receivedAt, result } : stored);
-  if (!inserted || old) return null;
-  await wakePayment(tx, intent.id);
-  return intent;
+  return deps.db.transaction(async (tx) => {
+    const inserted = await insertCallback(tx, old ? { ...stored, appliedAt: stored.receivedAt, result } : stored);
+    if (!inserted || old) return null;
+    await wakePayment(tx, intent.id);
+    return intent;
+  });
 }
 
 interface About {
@@ -54,9 +55,9 @@ interface About {
 }
 
 /** Most callbacks tell what the answer has told before: those of a payment at rest need nobody. */
-async function isOld(deps: PaymentDeps, tx: Tx, { intent, charge, payment }: About): Promise<boolean> {
+async function isOld(deps: PaymentDeps, { intent, charge, payment }: About): Promise<boolean> {
   if (!intent.settled) return false;
-  const history = await paymentHistory(tx, intent.id);
+  const history = await paymentHistory(deps.db, intent.id);
   const waiting = history.callbacks as unknown as HeldCallback[];
   const lease = { intentId: intent.id, token: 0, confirmedAt: 0, lost: true };
   const origin = { actor: 'system', requestId: null, idempotencyKey: null, clockTime: null };

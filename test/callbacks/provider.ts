@@ -106,8 +106,8 @@ export interface Unresolved {
 
 /** A payment of 1,000 that the provider does not know: its only attempt has no outcome. */
 export async function unresolved(shop: Shop, wish: Wish = {}): Promise<Unresolved> {
-  const method = await cardOf(shop);
-  const answer = pay(shop, { simulate: { [shop.a]: 'error_before_charge' }, method, ...wish });
+  const method = wish.method ?? (await cardOf(shop));
+  const answer = pay(shop, { simulate: { [shop.a]: 'error_before_charge' }, ...wish, method });
   const charge = await eventually(async () => {
     const [found] = (await shop.admin.post('/charges/list', { payment_method_id: method })).body.data;
     return found?.outcome_class === 'unknown' ? found : null;

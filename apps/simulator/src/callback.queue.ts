@@ -60,16 +60,24 @@ export class CallbackQueue {
     });
   }
 
+  /** What was held back follows now. */
+  private release({ connection, reference }: PaymentRecord, dueAt: number): void {
+    for (const callback of this.waiting.values()) {
+      if (callback.connection === connection && callback.reference === reference && callback.dueAt === Number.POSITIVE_INFINITY) callback.dueAt = dueAt;
+    }
+  }
+
   private toldBy(entry: LedgerEntry, book: Book): Told | null {
     switch (entry.type) {
       case 'payment': {
         const { id, outcome, status } = entry.record;
         if (outcome === 'duplicate_callback') return { type: `payment.${status}`, payment: id, copies: 2 };
-        if (outcome === 'reordered_callbacks') return { type: `payment.${status}`, payment: id, delayMs: 2 * this.settleMs };
+        if (outcome === 'reordered_callbacks') return { type: `payment.${status}`, payment: id, delayMs: Number.POSITIVE_INFINITY };
         return null;
       }
       case 'payment_changed': {
         const { id, outcome, status } = entry.record;
+        if (outcome === 'reordered_callbacks') this.release(entry.record, Date.parse(entry.at) + this.settleMs);
         return { type: `payment.${status}`, payment: id, delayMs: outcome === 'late_callback' ? 3 * this.settleMs : 0 };
       }
       case 'operation':
