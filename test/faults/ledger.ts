@@ -27,7 +27,9 @@ export interface LedgerOperation {
 }
 
 interface Fact {
+  seq?: number;
   type: string;
+  event?: string;
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   record?: any;
 }
@@ -41,6 +43,15 @@ export interface Ledger {
 export function readLedger(path: string): Ledger {
   const lines = readFileSync(path, 'utf8').split('\n').filter(Boolean);
   return addUp(lines.map((line) => JSON.parse(line) as Fact));
+}
+
+/** How many things that happened at the provider it has not been able to tell us yet. */
+export function untold(path: string): number {
+  const facts = readFileSync(path, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line) as Fact);
+  const told = new Set(facts.map(({ event }) => event));
+  const asks = ({ type, record }: Fact): boolean =>
+    type === 'payment_changed' || type === 'operation_changed' || type === 'dispute' || (type === 'operation' && record.out_of_band === true);
+  return facts.filter((fact) => asks(fact) && !told.has(`sim_evt_${fact.seq}`)).length;
 }
 
 export function addUp(facts: readonly Fact[]): Ledger {

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
+import { untold } from './ledger.js';
 
 /** What still moves by itself. Waits for the customer, for a capture, for a person or for a lookup tomorrow are rest. */
 const moving = `
@@ -16,6 +17,7 @@ const moving = `
        and (s.next_action_at < clock_timestamp() + interval '2 minutes' or (s.charging_invoice_id is not null and not exists (
          select 1 from payment_intents i where i.invoice_id = s.charging_invoice_id
            and (i.status = 'exception' or i.next_action_at > clock_timestamp() + interval '5 minutes')))))::int subscriptions,
+    (select count(*) from processor_callbacks where applied_at is null and payment_intent_id is not null)::int unapplied,
     (select count(*) from webhook_deliveries d join webhook_endpoints e on e.id = d.endpoint_id
       where d.status = 'pending' and e.status = 'enabled' and e.deleted_at is null)::int deliveries`;
 
@@ -24,19 +26,30 @@ export interface Standing {
   due: number;
   operations: number;
   subscriptions: number;
+  /** Callbacks that were stored and not applied. */
+  unapplied: number;
   deliveries: number;
+  /** Things that the provider has not been able to tell. */
+  callbacks: number;
+}
+
+export interface RestOptions {
+  /** The provider's file. */
+  ledger: string;
+  patienceMs: number;
+  told: (text: string) => void;
 }
 
 /** Waits until nothing moves any more; answers what still did when the patience was over, else null. */
-export async function untilAtRest(client: pg.ClientBase, { patienceMs, told }: { patienceMs: number; told: (text: string) => void }): Promise<Standing | null> {
+export async function untilAtRest(client: pg.ClientBase, { ledger, patienceMs, told }: RestOptions): Promise<Standing | null> {
   let last: Standing | null = null;
   let quiet = 0;
   for (const end = Date.now() + patienceMs; Date.now() < end;) {
-    const { rows } = await client.query<Standing>(moving);
-    last = rows[0]!;
+    const { rows } = await client.query<Omit<Standing, 'callbacks'>>(moving);
+    last = { ...rows[0]!, callbacks: untold(ledger) };
     quiet = Object.values(last).every((count) => count === 0) ? quiet + 1 : 0;
     if (quiet === 3) return null;
-    told(`waiting for rest: ${last.payments} payments, ${last.operations} operations, ${last.subscriptions} subscriptions, ${last.due} due, ${last.deliveries} deliveries`);
+    told(`waiting for rest: ${last.payments} payments, ${last.operations} operations, ${last.subscriptions} subscriptions, ${last.due} due, ${last.deliveries} deliveries, ${last.callbacks} callbacks`);
     await pause(1_000);
   }
   return last;

@@ -135,7 +135,7 @@ class FaultRun {
     const client = new pg.Client({ connectionString: stack.databaseUrl('staging') });
     await client.connect();
     try {
-      const restless = await untilAtRest(client, { patienceMs: options.patienceMs, told: options.told });
+      const restless = await untilAtRest(client, { ledger: this.ledger, patienceMs: options.patienceMs, told: options.told });
       await pause(1_000);
       const breaches = [...(await this.compare(client)), ...(await this.searchAll(client))];
       if (restless) breaches.push({ rule: 8, what: 'the system did not come to rest', ids: Object.entries(restless).map(([what, count]) => `${what}: ${count}`) });
@@ -164,7 +164,7 @@ class FaultRun {
     const durable = await readDurableSide(at, { search: this.search, random: random.part('sample'), sample: Math.min(200, options.payments) });
     this.summary.count('histories searched', durable.searched.length);
     this.summary.surprises.push(...durable.failures.map((failure) => `a workflow task failed: ${failure.slice(0, 300)}`));
-    const ledger = readLedger(stack.home.file('simulator', 'ledger.jsonl'));
+    const ledger = readLedger(this.ledger);
     const breaches: Breach[] = [];
     for (const account of this.accounts) {
       const own = new Set(await readConnections(client, account));
@@ -190,6 +190,10 @@ class FaultRun {
     const answers = new SecretSearch();
     for (const { answer, path } of this.callers.calls) if (answer && !path.startsWith('/webhook-endpoints')) answers.search(JSON.stringify(answer), `answer of ${path}`);
     return [...this.search.breaches, ...answers.breaches];
+  }
+
+  private get ledger(): string {
+    return this.stack.home.file('simulator', 'ledger.jsonl');
   }
 
   private file(name: string): RecordFile {

@@ -63,7 +63,7 @@ export class Travels {
       const shop = await this.shopOf(Math.floor(index / journeysPerShop));
       const { execution } = this.options;
       const journey: Journey = {
-        name, index, shop, random, execution, caller: shop.caller.on(name), answerChallenge: (url, result) => this.answerChallenge(url, result),
+        name, index, shop, random, execution, caller: shop.caller.on(name), atProvider: (path, body) => this.atProvider(path, body),
       };
       await journeys[kind](journey);
     } catch (error) {
@@ -84,14 +84,14 @@ export class Travels {
     return opening;
   }
 
-  /** Straight to the provider: the customer's browser is not what breaks here. A provider that is away was not answered. */
-  private async answerChallenge(redirectUrl: string, result: 'passed' | 'failed'): Promise<void> {
-    const url = `http://127.0.0.1:${this.options.provider()}${new URL(redirectUrl).pathname}`;
+  /** Not through the proxy: what breaks there is between the provider and us. */
+  private async atProvider(path: string, body: object): Promise<void> {
     try {
-      const body = JSON.stringify({ result });
-      await (await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body, redirect: 'manual' })).arrayBuffer();
+      const url = `http://127.0.0.1:${this.options.provider()}${path}`;
+      const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body), redirect: 'manual' });
+      await answer.arrayBuffer();
     } catch (error) {
-      this.options.told(`a challenge was not answered: ${String(error)}`);
+      this.options.told(`the provider was away: ${String(error)}`);
     }
   }
 }

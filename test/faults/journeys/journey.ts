@@ -14,8 +14,8 @@ export interface Journey {
   caller: Caller;
   random: Random;
   execution: ExecutionChoice;
-  /** Answers a challenge as the customer would, straight at the provider. */
-  answerChallenge: (redirectUrl: string, result: 'passed' | 'failed') => Promise<void>;
+  /** What customers and people do at the provider itself, straight there; a provider that is away was not reached. */
+  atProvider: (path: string, body: object) => Promise<void>;
 }
 
 export type Simulate = SimulatorOutcome | Record<string, SimulatorOutcome>;
@@ -77,6 +77,11 @@ export function reaches({ caller }: Journey, id: string, ...statuses: string[]):
 /** Sends the same changes at the same time, each with a key of its own unless one is given. */
 export function atOnce({ caller }: Journey, asks: readonly (Omit<Ask, 'method'> & { method?: Ask['method'] })[]): Promise<(Answer | null)[]> {
   return Promise.all(asks.map((ask) => caller.insist({ method: 'POST', key: caller.newKey(), body: {}, ...ask })));
+}
+
+/** Answers a challenge as the customer would. */
+export function answerChallenge({ atProvider }: Journey, redirectUrl: string, result: 'passed' | 'failed'): Promise<void> {
+  return atProvider(new URL(redirectUrl).pathname, { result });
 }
 
 export const declines: readonly SimulatorOutcome[] = ['do_not_honor', 'issuer_unavailable', 'velocity_exceeded', 'insufficient_funds', 'incorrect_cvc'];

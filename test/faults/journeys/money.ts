@@ -1,7 +1,7 @@
 import type { Simulate, Journey } from './journey.js';
 import { atOnce, intentOf, pay, reaches, resting, troubles } from './journey.js';
 
-type Intent = { id: string; amount_atom: number; status: string; charge_ids: string[] };
+type Intent = { id: string; amount_atom: number; status: string; processor_payment_intent_id: string | null };
 
 async function settledPayment(journey: Journey, wish: Parameters<typeof pay>[1]): Promise<Intent | null> {
   const id = intentOf(await pay(journey, wish));
@@ -76,6 +76,27 @@ async function refundSome(journey: Journey, intent: Intent): Promise<void> {
       const key = caller.newKey();
       await atOnce(journey, [{ ...refund(part), key }, { ...refund(part), key }]);
     }
+  }
+}
+
+/** What people do in the provider's own dashboard, perhaps while we do something ourselves. */
+export async function byHandAtProvider(journey: Journey): Promise<void> {
+  const { random, atProvider } = journey;
+  const intent = await settledPayment(journey, { manual: random.chance(0.4), route: random.pick(['single', 'trio', 'unkeyed']) });
+  const theirs = intent?.processor_payment_intent_id;
+  if (!intent || !theirs) return;
+  const beside = (asks: { path: string; body?: object }[]) => (random.chance(0.5) ? atOnce(journey, asks) : null);
+  const payment = `/control/payments/${theirs}`;
+  const part = Math.max(1, Math.floor(intent.amount_atom / 3));
+  if (intent.status === 'requires_capture') {
+    const what = random.pick(['capture', 'void']);
+    const ours = [{ path: `/payment-intents/${intent.id}/${random.pick(['capture', 'cancel'])}` }];
+    await Promise.all([atProvider(`${payment}/${what}`, {}), beside(ours)]);
+  } else if (intent.status === 'succeeded') {
+    const settles = random.pick([undefined, undefined, 'succeeded', 'failed']);
+    const refund = { path: '/refunds/', body: { payment_intent_id: intent.id, ...(random.chance(0.5) ? { amount_atom: part } : {}) } };
+    await Promise.all([atProvider(`${payment}/refunds`, { amount: part, settles }), beside([refund])]);
+    if (random.chance(0.3)) await atProvider(`${payment}/disputes`, {});
   }
 }
 

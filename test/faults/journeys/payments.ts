@@ -1,5 +1,5 @@
 import { cardNumbers } from '../shop.js';
-import { atOnce, declines, intentOf, pay, paymentBody, reaches, resting, sure, triggers, troubles, type Journey, type Simulate } from './journey.js';
+import { answerChallenge, atOnce, declines, intentOf, pay, paymentBody, reaches, resting, sure, triggers, troubles, type Journey, type Simulate } from './journey.js';
 
 export async function oneOff(journey: Journey): Promise<void> {
   const { random } = journey;
@@ -75,22 +75,22 @@ export async function challenge(journey: Journey): Promise<void> {
   const cancel = { path: `/payment-intents/${id}/cancel` };
   switch (random.weighted({ passed: 45, failed: 15, abandoned: 20, race: 10, replaced: 10 })) {
     case 'passed':
-      await journey.answerChallenge(redirect, 'passed');
+      await answerChallenge(journey, redirect, 'passed');
       break;
     case 'failed':
-      await journey.answerChallenge(redirect, 'failed');
+      await answerChallenge(journey, redirect, 'failed');
       break;
     case 'abandoned':
       await caller.post(cancel.path);
       break;
     case 'race':
-      await Promise.all([journey.answerChallenge(redirect, 'passed'), atOnce(journey, [cancel])]);
+      await Promise.all([answerChallenge(journey, redirect, 'passed'), atOnce(journey, [cancel])]);
       break;
     case 'replaced': {
       const { payment_method_id } = (await paymentBody(journey, {})) as { payment_method_id: string };
       await Promise.all([
         atOnce(journey, [{ path: `/payment-intents/${id}/confirm`, body: { payment_method_id } }]),
-        random.chance(0.5) ? journey.answerChallenge(redirect, 'passed') : null,
+        random.chance(0.5) ? answerChallenge(journey, redirect, 'passed') : null,
       ]);
     }
   }

@@ -1,11 +1,13 @@
 import type { Breach, Call, IntentRow, OperationRow, Records, RefundRow } from '../records.js';
-import { groupedBy, indexed, reachableFrom, shown } from './known.js';
+import { awaited, groupedBy, indexed, reachableFrom, shown } from './known.js';
 
 interface Kept {
   intents: Map<string, IntentRow>;
   refunds: Map<string, RefundRow>;
   operations: Map<string, OperationRow[]>;
   others: Set<string>;
+  /** Payments that wait for a person: a refund that came back is one. */
+  waiting: Set<string>;
 }
 
 /** 4: what a 2xx acknowledged survives any crash; one key made one object. */
@@ -15,6 +17,7 @@ export function keptWord(records: Records): Breach[] {
     intents: indexed(books.intents, ({ id }) => shown('pi', id)),
     refunds: indexed(books.refunds, ({ id }) => shown('re', id)),
     operations: groupedBy(books.operations, ({ intent }) => shown('pi', intent)),
+    waiting: new Set([...awaited(records)].map((object) => shown('pi', object))),
     others: new Set([...books.others, ...books.subscriptions.map(({ id }) => shown('sub', id))]),
   };
   const breaches: Breach[] = [];
@@ -41,13 +44,13 @@ function brokenWord(call: Call, kept: Kept): string | null {
   return ['customer', 'payment_method'].includes(answer.object) && !kept.others.has(answer.id) ? `the ${answer.object} is gone` : null;
 }
 
-function brokenIntent({ method, path, answer }: Call, { intents, operations }: Kept): string | null {
+function brokenIntent({ method, path, answer }: Call, { intents, operations, waiting }: Kept): string | null {
   const row = intents.get(answer.id);
   if (!row) return 'the payment is gone';
   if (row.amount !== answer.amount_atom || row.currency !== answer.currency) return `its amount is ${row.amount} ${row.currency}`;
   if (!reachableFrom(answer.status).has(row.status)) return `it said ${answer.status}, the payment is ${row.status}`;
   if (row.received < (answer.amount_atom_received ?? 0)) return `it said that ${answer.amount_atom_received} were received, now it is ${row.received}`;
-  if (row.refunded < answer.amount_atom_refunded) return `it said that ${answer.amount_atom_refunded} were refunded, now it is ${row.refunded}`;
+  if (row.refunded < answer.amount_atom_refunded && !waiting.has(answer.id)) return `it said that ${answer.amount_atom_refunded} were refunded, now it is ${row.refunded}`;
   const asked = method === 'POST' ? (/\/(capture|cancel)$/.exec(path)?.[1] ?? null) : null;
   const done = asked === 'capture' ? 'succeeded' : 'canceled';
   const type = asked === 'capture' ? 'capture' : 'void';

@@ -1,4 +1,4 @@
-import { holdsMoney, isOpen } from '../ledger.js';
+import { holdsMoney, isOpen, type LedgerOperation, type LedgerPayment } from '../ledger.js';
 import type { Breach, ChargeRow, OperationRow, Records } from '../records.js';
 import { awaited, groupedBy, indexed, meeting, shown } from './known.js';
 
@@ -29,6 +29,13 @@ function lostBy(charge: ChargeRow, operations: OperationRow[], waiting: Readonly
   return charge.outcome === 'action_required' ? null : 'it is unresolved and nobody looks it up';
 }
 
+/** What a person did at the provider shows on the charge, or as a refund of its own. */
+function isBooked(made: LedgerOperation, payment: LedgerPayment, { charge, books }: { charge: ChargeRow | undefined; books: Records['books'] }): boolean {
+  if (made.kind === 'refund') return books.refunds.some(({ processor_refund }) => processor_refund === made.id);
+  if (made.kind === 'capture') return charge?.captured === payment.captured;
+  return charge !== undefined && (charge.voided || charge.status === 'failed');
+}
+
 /** Captures, voids and refunds that the provider made. */
 function unknownOperations(records: Records, charges: ReadonlyMap<string, ChargeRow>, waiting: ReadonlySet<string>): Breach[] {
   const payments = indexed(records.payments, ({ id }) => id);
@@ -40,8 +47,7 @@ function unknownOperations(records: Records, charges: ReadonlyMap<string, Charge
     if (!payment || made.status !== 'succeeded' || (made.kind === 'void' && payment.status === 'declined')) continue;
     const known = charge && ours.get(`${charge.id} ${made.reference}`);
     const fine = known && (known.status === 'succeeded' || (known.status === 'pending' && (known.next_lookup !== null || waiting.has(known.intent))));
-    const booked = made.outOfBand && records.books.refunds.some(({ processor_refund }) => processor_refund === made.id);
-    if (fine || booked || (charge && waiting.has(charge.intent))) continue;
+    if (fine || (made.outOfBand && isBooked(made, payment, { charge, books: records.books })) || (charge && waiting.has(charge.intent))) continue;
     const here = known ? `it is ${known.status}` : 'it is unknown';
     breaches.push({ rule: 3, what: `the provider made a ${made.kind}; here ${here}`, ids: [made.reference || payment.reference, made.id, ...(charge ? [shown('ch', charge.id)] : [])] });
   }
