@@ -159,7 +159,7 @@ export class StripeBook {
     const charge = this.add({
       id: mint('ch'), object: 'charge', amount, amount_captured: captured, amount_refunded: 0, captured: captured > 0, currency: intent.currency, disputed: false,
       created: seconds(), metadata: intent.metadata, payment_intent: intent.id, status: 'succeeded', paid: true,
-      payment_method_details: { type: 'card', card: { network_transaction_id: `ntid${intent.id.slice(3)}`, amount_authorized: amount } },
+      payment_method_details: { type: 'card', card: { network_transaction_id: `ntid${intent.id.slice(3)}` } },
     });
     return Object.assign(intent, {
       status: captured > 0 ? 'succeeded' : 'requires_capture', latest_charge: charge.id, next_action: null, last_payment_error: null,
@@ -171,21 +171,24 @@ export class StripeBook {
     const intent = this.get('payment_intent', id);
     if (intent.status !== 'requires_capture') throw this.otherState(intent);
     if (amount > intent.amount_capturable) throw new Refused(400, { type: 'invalid_request_error', code: 'amount_too_large', message: 'More than is capturable.' });
-    Object.assign(this.get('charge', intent.latest_charge), { amount_captured: amount, captured: true });
+    const charge = this.get('charge', intent.latest_charge);
+    Object.assign(charge, { amount_captured: amount, captured: true });
+    if (amount < charge.amount) this.release(charge, charge.amount - amount);
     return Object.assign(intent, { status: 'succeeded', amount_received: amount, amount_capturable: 0 });
   }
 
   cancel(id: string): Thing {
     const intent = this.get('payment_intent', id);
     if (intent.status === 'succeeded' || intent.status === 'processing' || intent.status === 'canceled') throw this.otherState(intent);
+    if (intent.latest_charge) this.release(this.get('charge', intent.latest_charge), intent.amount_capturable);
     return Object.assign(intent, { status: 'canceled', amount_capturable: 0, next_action: null });
   }
 
   refund(asked: Thing): Thing {
     const intent = this.get('payment_intent', asked.payment_intent);
     const charge = this.get('charge', intent.latest_charge ?? '');
-    const amount = asked.amount === undefined ? charge.amount_captured - charge.amount_refunded : Number(asked.amount);
-    if (charge.amount_refunded + amount > charge.amount_captured) {
+    const amount = asked.amount === undefined ? charge.amount - charge.amount_refunded : Number(asked.amount);
+    if (charge.amount_refunded + amount > charge.amount) {
       throw new Refused(400, { type: 'invalid_request_error', code: 'charge_already_refunded', message: 'More than is left.' });
     }
     const { refund } = behaviourOf(intent.payment_method);
@@ -193,7 +196,16 @@ export class StripeBook {
     if (!failed) charge.amount_refunded += amount;
     return this.add({
       id: mint('re'), object: 'refund', amount, currency: charge.currency, charge: charge.id, payment_intent: intent.id, metadata: asked.metadata ?? {},
-      status: refund ?? 'succeeded', created: seconds(), ...(failed ? { failure_reason: 'expired_or_canceled_card' } : {}),
+      status: refund ?? 'succeeded', balance_transaction: mint('txn'), created: seconds(), ...(failed ? { failure_reason: 'expired_or_canceled_card' } : {}),
+    });
+  }
+
+  /** Stripe tells what was authorised and not captured as refunded, without a balance transaction. */
+  private release(charge: Thing, amount: number): void {
+    charge.amount_refunded += amount;
+    this.add({
+      id: mint('re'), object: 'refund', amount, currency: charge.currency, charge: charge.id, payment_intent: charge.payment_intent, metadata: {}, status: 'succeeded',
+      balance_transaction: null, created: seconds(),
     });
   }
 

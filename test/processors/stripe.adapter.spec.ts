@@ -91,6 +91,20 @@ describe('what a charge answers', () => {
     expect((await charge(await callOf('challenge', { returnUrl: null }), own)).confirmed.outcomeClass).toBe('action_required');
   });
 
+  it('counts Ugandan shillings as Stripe does, in hundredths that do not exist', async () => {
+    const call = await callOf('visa', { currency: 'ugx', amountAtom: 5_000, capture: 'manual' });
+    const { prepared, confirmed } = await charge(call);
+    expect(confirmed).toMatchObject({ outcomeClass: 'approved', approvedAmountAtom: 5_000 });
+    const processorPaymentId = prepared.processorPaymentId!;
+    const sum = { processorPaymentId, amountAtom: 4_000, currency: 'ugx' };
+    expect(await adapter.capture(connectionWith(), { ...sum, reference: `${call.reference}-c`, idempotencyKey: `${call.reference}-c` })).toMatchObject({ outcomeClass: 'approved' });
+    const refund = { ...sum, amountAtom: 1_000, reference: `${call.reference}-r`, idempotencyKey: `${call.reference}-r` };
+    expect(await adapter.refund(connectionWith(), refund)).toMatchObject({ outcomeClass: 'approved', approvedAmountAtom: 1_000 });
+    expect(fake.intentOf(call.reference)).toMatchObject([{ amount: 500_000, amount_received: 400_000 }]);
+    const found = await adapter.lookup(connectionWith(), { operation: 'authorize', ...call, processorPaymentId });
+    expect(found).toMatchObject({ found: 'yes', outcome: { outcomeClass: 'approved' }, totals: { authorizedAmountAtom: 5_000, capturedAmountAtom: 4_000, refundedAmountAtom: 1_000 } });
+  });
+
   it('differs from what was asked: mismatch', async () => {
     const call = await callOf('visa');
     await adapter.prepare!(connectionWith(), call);
@@ -221,6 +235,8 @@ describe('later', () => {
     const id = paid.prepared.processorPaymentId!;
     fake.book.refund({ payment_intent: id, amount: 250, metadata: {} } as never);
     fake.book.dispute(id, 'fraudulent');
+    const { call: partly, id: partial } = await held();
+    await adapter.capture(connectionWith(), { ...operation('capture-1', partly.reference), processorPaymentId: partial, amountAtom: 600, currency: 'eur' });
     for (let n = 0; n < 60; n += 1) await adapter.prepare!(connectionWith(), await callOf('visa'));
     const listed = [];
     let cursor: string | null = null;
@@ -237,6 +253,9 @@ describe('later', () => {
     expect(listed.find((each) => each.processorPaymentId === id)).toMatchObject({
       amountAtom: 1_000, outcome: { outcomeClass: 'approved' }, totals: { capturedAmountAtom: 1_000, refundedAmountAtom: 250, disputed: true },
       refunds: [{ amountAtom: 250, reference: null, status: 'succeeded' }], disputes: [{ status: 'open', reason: 'fraudulent', amountAtom: 1_000 }],
+    });
+    expect(listed.find((each) => each.processorPaymentId === partial)).toMatchObject({
+      totals: { authorizedAmountAtom: 1_000, capturedAmountAtom: 600, refundedAmountAtom: 0, voided: false }, refunds: [],
     });
     const broken = connectionWith({ id: 'wrong', credentials: { secret_key: 'sk_test_other' } });
     expect(await adapter.list!(broken, { since, until: since, cursor: null })).toMatchObject({ ok: false });

@@ -133,7 +133,17 @@ describe('a payment over Stripe', () => {
     const captured = await shop.admin.post(`/payment-intents/${body.id}/capture`, { amount_atom: 3_000 });
     expect(captured.status).toBe(200);
     expect(await settled(shop, body.id, 'succeeded')).toMatchObject({ amount_atom_received: 3_000 });
-    expect(booked(shop, body.id)[0]).toMatchObject({ status: 'succeeded', amount_received: 3_000 });
+    const [intent] = booked(shop, body.id);
+    expect(intent).toMatchObject({ status: 'succeeded', amount_received: 3_000 });
+    const released = fake.book.all('refund').find((each) => each.payment_intent === intent!.id);
+    expect(released).toMatchObject({ amount: 1_200 });
+    for (const event of [fake.event('refund.created', released!), fake.event('charge.refunded', fake.book.get('charge', intent!.latest_charge))]) {
+      expect((await post(shop, event)).status).toBe(200);
+    }
+    const [charge] = await chargesOf(shop, body.id);
+    expect(charge).toMatchObject({ amount_atom_captured: 3_000, refunded_amount_atom: 0 });
+    const refund = await shop.admin.post('/refunds/', { charge_id: charge.id, amount_atom: 3_000 });
+    await eventually(async () => (await shop.admin.get(`/refunds/${refund.body.id}`)).body.status === 'succeeded');
   });
 
   it('is cancelled at Stripe before it counts as cancelled', async () => {

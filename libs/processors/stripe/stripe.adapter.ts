@@ -4,6 +4,7 @@ import type {
   AuthorizeCall, CallbackAnswer, CaptureCall, CheckAnswer, Connection, InboundCallback, ListAnswer, ListCall, LookupAnswer, LookupCall, OperationOutcome,
   PaymentOutcome, PrepareOutcome, ProcessorAdapter, ProcessorCapabilities, RefundCall, TokeniseCall, TokeniseOutcome, VerifyCall, VoidCall,
 } from '../port.js';
+import { toStripe } from './stripe.amount.js';
 import { balanceAnswer, intentAnswer, refundAnswer, type IntentAnswer } from './stripe.answer.js';
 import { parseStripeCallback } from './stripe.callback.js';
 import { StripeClients } from './stripe.client.js';
@@ -65,9 +66,9 @@ class StripeAdapter implements ProcessorAdapter {
   }
 
   async capture(connection: Connection, call: CaptureCall): Promise<OperationOutcome> {
-    const { processorPaymentId: id, amountAtom, idempotencyKey } = call;
+    const { processorPaymentId: id, amountAtom, currency, idempotencyKey } = call;
     try {
-      const params = { amount_to_capture: amountAtom, metadata: { signalbox_capture: call.reference } };
+      const params = { amount_to_capture: toStripe(amountAtom, currency), metadata: { signalbox_capture: call.reference } };
       return captureOutcome(intentAnswer.parse(await this.clients.for(connection).paymentIntents.capture(id, params, { idempotencyKey })), call);
     } catch (error) {
       const intent = unexpectedState(error);
@@ -89,8 +90,8 @@ class StripeAdapter implements ProcessorAdapter {
 
   async refund(connection: Connection, call: RefundCall): Promise<OperationOutcome> {
     try {
-      const { processorPaymentId, amountAtom, reference, idempotencyKey } = call;
-      const params = { payment_intent: processorPaymentId, amount: amountAtom, metadata: { [referenceKey]: reference } };
+      const { processorPaymentId, amountAtom, currency, reference, idempotencyKey } = call;
+      const params = { payment_intent: processorPaymentId, amount: toStripe(amountAtom, currency), metadata: { [referenceKey]: reference } };
       return refundOutcome(refundAnswer.parse(await this.clients.for(connection).refunds.create(params, { idempotencyKey })), call);
     } catch (error) {
       return failureOutcome(error);
@@ -150,7 +151,7 @@ class StripeAdapter implements ProcessorAdapter {
 function newPayment(call: AuthorizeCall, method: SavedMethod): Stripe.PaymentIntentCreateParams {
   const own = Object.entries(call.metadata ?? {}).map(([key, value]) => [`signalbox_${key}`, value]);
   return {
-    amount: call.amountAtom,
+    amount: toStripe(call.amountAtom, call.currency),
     currency: call.currency,
     capture_method: call.capture,
     confirmation_method: 'automatic',

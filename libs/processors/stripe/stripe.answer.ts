@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { inAtoms } from './stripe.amount.js';
 
-/** The parts of Stripe's objects that are read here; an answer without them is not in Stripe's format. */
+/** The parts of Stripe's objects that are read here, amounts in atoms; an answer without them is not in Stripe's format. */
 
 const atoms = z.int().min(0);
 const id = z.string().min(1);
@@ -29,9 +30,11 @@ export const refundAnswer = z.object({
   currency: z.string(),
   status: code,
   failure_reason: code,
+  reason: code,
+  balance_transaction: reference,
   metadata,
   payment_intent: reference,
-});
+}).transform((refund) => inAtoms(refund, ['amount']));
 export type RefundAnswer = z.infer<typeof refundAnswer>;
 
 export const chargeAnswer = z.object({
@@ -45,9 +48,9 @@ export const chargeAnswer = z.object({
   created: z.int(),
   metadata,
   payment_intent: reference,
-  payment_method_details: z.object({ card: z.object({ network_transaction_id: code, amount_authorized: atoms.nullish() }).nullish() }).nullish(),
+  payment_method_details: z.object({ card: z.object({ network_transaction_id: code }).nullish() }).nullish(),
   refunds: z.object({ data: z.array(refundAnswer), has_more: z.boolean().nullish() }).nullish(),
-});
+}).transform((charge) => inAtoms(charge, ['amount', 'amount_captured', 'amount_refunded']));
 export type ChargeAnswer = z.infer<typeof chargeAnswer>;
 
 export const intentAnswer = z.object({
@@ -69,7 +72,7 @@ export const intentAnswer = z.object({
   last_payment_error: failureAnswer.nullish(),
   next_action: z.object({ redirect_to_url: z.object({ url: z.string().nullable() }).nullish() }).nullish(),
   latest_charge: z.union([id, chargeAnswer]).nullish(),
-});
+}).transform((intent) => inAtoms(intent, ['amount', 'amount_capturable', 'amount_received']));
 export type IntentAnswer = z.infer<typeof intentAnswer>;
 
 export const setupAnswer = z.object({
@@ -89,7 +92,7 @@ export const disputeAnswer = z.object({
   reason: code,
   status: z.string(),
   payment_intent: reference,
-});
+}).transform((dispute) => inAtoms(dispute, ['amount']));
 export type DisputeAnswer = z.infer<typeof disputeAnswer>;
 
 export const methodAnswer = z.object({

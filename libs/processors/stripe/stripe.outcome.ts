@@ -2,7 +2,7 @@ import { Stripe } from 'stripe';
 import type { AttemptOutcome } from '../../domain/payment/outcome.js';
 import { unknownOutcome } from '../payment-reading.js';
 import type { OperationOutcome, PaymentOutcome, PaymentTotals } from '../port.js';
-import { chargeAnswer, failureAnswer, idOf, intentAnswer, type ChargeAnswer, type IntentAnswer, type RefundAnswer } from './stripe.answer.js';
+import { failureAnswer, idOf, intentAnswer, type ChargeAnswer, type IntentAnswer, type RefundAnswer } from './stripe.answer.js';
 import { declineOutcome, stripeRefundFailures, stripeRefusals } from './stripe-decline.js';
 import { WireFailure } from './stripe.client.js';
 import { unlistedDecline } from '../decline-code.js';
@@ -106,7 +106,7 @@ export function paymentOutcome(intent: IntentAnswer, expected: Expected): Paymen
 function authorisedOf(intent: IntentAnswer): number {
   if (intent.status === 'requires_capture') return intent.amount_capturable;
   if (intent.capture_method !== 'manual') return intent.amount_received;
-  return chargeOf(intent)?.payment_method_details?.card?.amount_authorized ?? intent.amount;
+  return chargeOf(intent)?.amount ?? intent.amount;
 }
 
 function approvedOutcome(intent: IntentAnswer, authorised: number): PaymentOutcome {
@@ -131,7 +131,7 @@ function storedCredential(intent: IntentAnswer): string | null {
 }
 
 export function chargeOf(intent: IntentAnswer): ChargeAnswer | null {
-  return parsed(chargeAnswer, intent.latest_charge);
+  return typeof intent.latest_charge === 'object' ? (intent.latest_charge ?? null) : null;
 }
 
 export function totalsOf(intent: IntentAnswer): PaymentTotals {
@@ -140,10 +140,23 @@ export function totalsOf(intent: IntentAnswer): PaymentTotals {
   return {
     authorizedAmountAtom: holds ? authorisedOf(intent) : 0,
     capturedAmountAtom: intent.amount_received,
-    refundedAmountAtom: intent.status === 'succeeded' ? (charge?.amount_refunded ?? 0) : 0,
+    refundedAmountAtom: charge && intent.status === 'succeeded' ? refundedOf(charge) : 0,
     voided: intent.status === 'canceled',
     disputed: charge?.disputed ?? false,
   };
+}
+
+/** At least so much: what was authorised and not captured counts as refunded at Stripe. */
+export function refundedOf(charge: ChargeAnswer): number {
+  return Math.max(0, charge.amount_refunded - (charge.amount - charge.amount_captured));
+}
+
+const releases = new Set(['partial_capture', 'expired_uncaptured_charge']);
+
+/** Stripe tells a release of what was not captured as a refund too. It moves no money, so it has no balance transaction. */
+export function isRelease(refund: RefundAnswer): boolean {
+  if (refund.metadata[referenceKey] !== undefined) return false;
+  return releases.has(refund.reason ?? '') || (refundStatus(refund) === 'succeeded' && !refund.balance_transaction);
 }
 
 export function refundStatus(refund: RefundAnswer): 'pending' | 'succeeded' | 'failed' {

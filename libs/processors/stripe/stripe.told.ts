@@ -1,7 +1,7 @@
 import type { PaymentTotals, ToldDispute, ToldPayment, ToldRefund } from '../port.js';
 import { idOf, type ChargeAnswer, type DisputeAnswer, type IntentAnswer, type RefundAnswer } from './stripe.answer.js';
 import { unknownOutcome } from '../payment-reading.js';
-import { chargeOf, paymentOutcome, referenceKey, refundStatus, totalsOf } from './stripe.outcome.js';
+import { chargeOf, isRelease, paymentOutcome, referenceKey, refundedOf, refundStatus, totalsOf } from './stripe.outcome.js';
 
 const untold: PaymentTotals = { authorizedAmountAtom: 0, capturedAmountAtom: 0, refundedAmountAtom: 0, voided: false, disputed: false };
 
@@ -27,6 +27,10 @@ export function toldDispute(dispute: DisputeAnswer): ToldDispute {
   };
 }
 
+function madeOf(refunds: RefundAnswer[]): ToldRefund[] {
+  return refunds.filter((refund) => !isRelease(refund)).map(toldRefund);
+}
+
 export function toldIntent(intent: IntentAnswer, refunds: RefundAnswer[], disputes: DisputeAnswer[]): ToldPayment {
   const reference = intent.metadata[referenceKey] ?? null;
   return {
@@ -36,7 +40,7 @@ export function toldIntent(intent: IntentAnswer, refunds: RefundAnswer[], disput
     currency: intent.currency,
     outcome: reference ? paymentOutcome(intent, { reference }) : { ...unknownOutcome('Not made here.'), processorPaymentId: intent.id },
     totals: totalsOf(intent),
-    refunds: refunds.map(toldRefund),
+    refunds: madeOf(refunds),
     disputes: disputes.map(toldDispute),
     createdAt: new Date(intent.created * 1_000).toISOString(),
   };
@@ -59,18 +63,18 @@ export function toldCharge(charge: ChargeAnswer): ToldPayment | null {
     totals: {
       authorizedAmountAtom: charge.amount,
       capturedAmountAtom: charge.amount_captured,
-      refundedAmountAtom: charge.amount_refunded,
+      refundedAmountAtom: refundedOf(charge),
       voided: false,
       disputed: charge.disputed,
     },
-    refunds: (charge.refunds?.data ?? []).map(toldRefund),
+    refunds: madeOf(charge.refunds?.data ?? []),
     createdAt: new Date(charge.created * 1_000).toISOString(),
   };
 }
 
 export function toldByRefund(refund: RefundAnswer): ToldPayment | null {
   const processorPaymentId = idOf(refund.payment_intent);
-  return processorPaymentId ? { ...aside(processorPaymentId, refund.currency), refunds: [toldRefund(refund)] } : null;
+  return processorPaymentId && !isRelease(refund) ? { ...aside(processorPaymentId, refund.currency), refunds: [toldRefund(refund)] } : null;
 }
 
 export function toldByDispute(dispute: DisputeAnswer): ToldPayment | null {
