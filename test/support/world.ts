@@ -3,7 +3,7 @@ import { eventually } from './stack.js';
 
 /** One object of each kind, by the kind of its id, made by the interface itself in a journey that ends with a paid payment. */
 export type World = Record<
-  'cus' | 'product' | 'price' | 'monthly' | 'pf' | 'processor' | 'pm' | 'route' | 'plink' | 'pi' | 'ch' | 're' | 'dp' | 'webhook_endpoint' | 'event' | 'whd' | 'tok' | 'sub',
+  'cus' | 'product' | 'price' | 'monthly' | 'pf' | 'processor' | 'pm' | 'route' | 'plink' | 'pi' | 'ch' | 're' | 'dp' | 'webhook_endpoint' | 'event' | 'whd' | 'tok' | 'sub' | 'stop' | 'att',
   string
 >;
 
@@ -41,7 +41,10 @@ export async function buildWorld({ admin }: TestAccount, receiver = 'http://127.
   const re = made(await admin.post('/refunds/', { charge_id: ch, amount_atom: 500 })).id;
   const dp = (await admin.post('/dispute/', { payment_intent_id: intent.id, reason: 'fraudulent' })).body.id;
   const subscribed = made(await admin.post('/subscriptions/', { customer_id: cus, selected_product_price_quantity: [{ price_id: monthly, quantity: 1 }] }));
+  const stop = made(await admin.post('/charge-stops/', { scope: 'price', object_id: price, reason: 'for a moment' })).id;
+  const att = made(await admin.get('/attention?type=charge_stop')).data[0].id;
+  made(await admin.post(`/charge-stops/${stop}/lift`));
   const event = made(await admin.post('/events/list', { page_size: 1 })).data[0].id;
   const whd = made(await admin.get('/webhook-deliveries?limit=1')).data[0].id;
-  return { cus, product, price, monthly, pf, processor, pm, route, plink, pi: intent.id, ch, re, dp, webhook_endpoint: endpoint, event, whd, tok, sub: subscribed.created[0].id };
+  return { cus, product, price, monthly, pf, processor, pm, route, plink, pi: intent.id, ch, re, dp, webhook_endpoint: endpoint, event, whd, tok, sub: subscribed.created[0].id, stop, att };
 }
