@@ -21,7 +21,8 @@ describe('payment processors', () => {
     expect(made.body).toMatchObject({ object: 'payment_processor', kind: 'simulator', processor_name: 'foobar', is_enabled: true, is_deleted: false });
     expect(made.body.id).toMatch(/^processor_stg_[0-9a-z]{26}$/);
     const path = `/payment-processors/${made.body.id}`;
-    expect((await account.readOnly.get(path)).body).toEqual(made.body);
+    const health = { status: 'ok', since: null, error_rate: null, samples: 0 };
+    expect((await account.readOnly.get(path)).body).toEqual({ ...made.body, health });
 
     const changed = await account.admin.put(path, { name: 'Renamed', settings: null, is_enabled: false });
     expect(changed.body).toMatchObject({ name: 'Renamed', settings: {}, is_enabled: false });
