@@ -45,10 +45,9 @@ export class SettlementsService {
   async payInline(caller: Caller, change: Change, input: NewIntent): Promise<PaymentIntentView | null> {
     const begun = await payInline(this.payments.deps, change, input);
     if (!begun) return null;
-    const advanced = begun.advanced.then((ended) => ended?.result ?? null);
     const ended = await this.payments.within(begun.advanced, settleDeadlineMs);
     if (ended?.result.state === 'final') return this.answerWith(caller, ended.standing.intent, partsOf(ended.standing));
-    if (ended === null) this.afterwards(begun.intent, advanced);
+    if (ended === null) this.afterwards(begun.intent, begun.advanced.then((late) => late?.result ?? null));
     else if (ended.result.status === 'processing') await this.byWorkflow(begun.intent, change);
     else await this.handOver(begun.intent, ended.result);
     return this.answer(caller, begun.intent.id);
