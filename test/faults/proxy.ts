@@ -26,8 +26,11 @@ export interface ProxyOptions {
   random: Random;
   /** Longest delay of a late request or a slow answer. */
   mostLateMs: number;
-  told: (fault: NetworkFault | 'refused') => void;
+  /** `overdue`: the machine was too slow, and a request arrived later than it should have been able to. */
+  told: (fault: NetworkFault | 'refused' | 'overdue') => void;
 }
+
+const slackMs = 2_000;
 
 /** A TCP proxy on loopback that breaks exchanges with a likelihood that can be changed while it runs. */
 export class BreakingProxy {
@@ -79,6 +82,11 @@ export class BreakingProxy {
     return { fault, delayMs: random.between(20, this.options.mostLateMs) };
   }
 
+  /** What the provider promises about late requests holds for those that are not overdue. */
+  forwarded(since: number): void {
+    if (performance.now() - since > this.options.mostLateMs + slackMs) this.options.told('overdue');
+  }
+
   keep(socket: Socket): void {
     this.#open.add(socket);
     socket.on('error', () => undefined);
@@ -124,7 +132,12 @@ class Link {
     const { fault, delayMs } = this.exchange;
     if (fault === 'before_sending') return this.end(this.client, this.upstream);
     const delay = fault === 'late_request' ? pause(delayMs) : null;
-    this.toUpstream = this.toUpstream.then(() => delay).then(() => void (this.upstream.writable && this.upstream.write(chunk)));
+    const since = performance.now();
+    this.toUpstream = this.toUpstream.then(() => delay).then(() => {
+      if (!this.upstream.writable) return;
+      this.upstream.write(chunk);
+      this.proxy.forwarded(since);
+    });
   }
 
   private answer(chunk: Buffer): void {

@@ -56,6 +56,7 @@ const compressed = {
   SIMULATOR_SETTLE_MS: '1500',
 };
 
+const mostLate = { provider: 6_000, api: 2_000 };
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export async function faultRun(options: FaultRunOptions): Promise<FaultRunResult> {
@@ -90,8 +91,8 @@ class FaultRun {
   constructor(private readonly options: FaultRunOptions) {
     this.random = new Random(options.seed);
     const told = (fault: string): void => this.summary.count(`network: ${fault}`);
-    this.toProvider = new BreakingProxy({ target: () => this.stack.ports.simulator, random: this.random.part('to provider'), mostLateMs: 3_000, told });
-    this.toApi = new BreakingProxy({ target: () => this.stack.ports['api-staging'], random: this.random.part('to api'), mostLateMs: 2_000, told });
+    this.toProvider = new BreakingProxy({ target: () => this.stack.ports.simulator, random: this.random.part('to provider'), mostLateMs: mostLate.provider, told });
+    this.toApi = new BreakingProxy({ target: () => this.stack.ports['api-staging'], random: this.random.part('to api'), mostLateMs: mostLate.api, told });
   }
 
   async start(): Promise<void> {

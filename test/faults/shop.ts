@@ -29,7 +29,11 @@ export interface Surroundings {
 
 export class RunIsOver extends Error {}
 
-const deadlines = { total_timeout_ms: 2_500, connect_timeout_ms: 1_000, settle_after_ms: 4_000 };
+/**
+ * The provider's promise: nothing takes effect later than `settle_after_ms` past the call's own limits. The latest request (6 s)
+ * that meets the longest standstill (4 s) keeps it, with 2.5 s to spare for a slow machine.
+ */
+const deadlines = { total_timeout_ms: 2_500, connect_timeout_ms: 1_000, settle_after_ms: 9_000 };
 const everyClass = ['soft_decline', 'not_sent', 'processor_error', 'action_required', 'partial_approval'];
 
 export async function openShop(around: Surroundings, name: string): Promise<Shop> {
