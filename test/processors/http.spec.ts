@@ -1,47 +1,12 @@
-import { randomBytes } from 'node:crypto';
-import { jest } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
-import { sign, signatureHeader } from '../../libs/processors/http/http.signature.js';
+import { jest } from '@jest/globals';
 import { freshAccount, type Answer } from '../support/account.js';
 import { eventually, shared } from '../support/stack.js';
 import { made } from '../payments/shop.js';
-import { connect, methodOf, openHttpShop, route, sell, tokenised, type HttpShop, type HttpShopOptions } from './http-shop.js';
-import { ReferenceProvider, type BookedPayment } from './reference-provider.js';
+import { booked, chargesOf, closeHttpShops, methodOf, openHttpShop, sell, tokenised, type HttpShop } from './http-shop.js';
 
 jest.setTimeout(60_000);
-
-const opened: { provider: ReferenceProvider }[] = [];
-afterAll(() => Promise.all(opened.map(({ provider }) => provider.remove())));
-
-async function open(options?: HttpShopOptions): Promise<HttpShop> {
-  const shop = await openHttpShop(options);
-  opened.push(shop);
-  return shop;
-}
-
-async function chargesOf({ admin }: HttpShop, intent: string): Promise<Answer['body'][]> {
-  return (await admin.post('/charges/list', { payment_intent_id: intent })).body.data;
-}
-
-/** What the provider itself holds of an intent's first attempt. */
-function booked({ provider }: HttpShop, intent: string): Promise<BookedPayment[]> {
-  return provider.paymentsOf(`${intent}-1`);
-}
-
-function settled({ admin }: HttpShop, intent: string, ...statuses: string[]): Promise<Answer['body']> {
-  return eventually(async () => {
-    const { body } = await admin.get(`/payment-intents/${intent}`);
-    return statuses.includes(body.status) ? body : null;
-  }, { timeoutMs: 60_000, intervalMs: 200 });
-}
-
-/** The attempt, once its outcome is known to be unknown. */
-function unknownCharge(shop: HttpShop, intent: string): Promise<Answer['body']> {
-  return eventually(async () => {
-    const [charge] = await chargesOf(shop, intent);
-    return charge?.status === 'pending' && charge.outcome_class === 'unknown' ? charge : null;
-  });
-}
+afterAll(closeHttpShops);
 
 describe('a connection of kind http', () => {
   const secret = 's'.repeat(40);
@@ -74,7 +39,7 @@ describe('a connection of kind http', () => {
   });
 
   it('can be checked: the right secret, another one, nobody there', async () => {
-    const shop = await open();
+    const shop = await openHttpShop();
     const check = async (id: string) => (await shop.admin.post(`/payment-processors/${id}/check`)).body;
     expect(await check(shop.processor)).toMatchObject({ ok: true, detail: 'Reference provider answers, signed with our secret.' });
     const settings = { base_url: shop.provider.url };
@@ -87,7 +52,7 @@ describe('a connection of kind http', () => {
 
 describe('a payment method of a browser\'s token', () => {
   it('is described, known to its connection by the true kind, and absent from the published mappings', async () => {
-    const shop = await open();
+    const shop = await openHttpShop();
     const { status, body } = await tokenised(shop);
     expect(status).toBe(201);
     expect(body).toMatchObject({ status: 'authorized', card_brand: 'visa', last_four: '4242', expiry_date: '12/2040', display_name: 'Visa ending in 4242', mappings: [] });
@@ -98,7 +63,7 @@ describe('a payment method of a browser\'s token', () => {
   });
 
   it('is not made of a token that the provider refuses, nor of a card that it declines', async () => {
-    const shop = await open();
+    const shop = await openHttpShop();
     const unknown = await tokenised(shop, 'tok_of_nobody');
     expect([unknown.status, unknown.body.errors?.[0]?.loc]).toEqual([422, ['body', 'token']]);
     const refused = await tokenised(shop, 'tok_refused');
@@ -109,7 +74,7 @@ describe('a payment method of a browser\'s token', () => {
 
 describe('a payment', () => {
   it('is charged once, at the provider and here', async () => {
-    const shop = await open();
+    const shop = await openHttpShop();
     const { status, body } = await sell(shop);
     expect([status, body.status, body.amount_atom_received]).toEqual([201, 'succeeded', 4_200]);
     const [charge, ...more] = await chargesOf(shop, body.id);
@@ -121,7 +86,7 @@ describe('a payment', () => {
   });
 
   it('runs inline as well', async () => {
-    const shop = await open();
+    const shop = await openHttpShop();
     const { status, body } = await sell(shop, { extra: { execution: 'inline' } });
     expect([status, body.status]).toEqual([201, 'succeeded']);
     expect(await booked(shop, body.id)).toHaveLength(1);
@@ -135,7 +100,7 @@ describe('a payment', () => {
     ['suspected_fraud', 'risk_refused', null],
     ['do_not_try_again', 'hard_decline', 'never'],
   ])('is declined with %s', async (code, outcomeClass, advice) => {
-    const shop = await open();
+    const shop = await openHttpShop();
     const { status, body } = await sell(shop, { method: await methodOf(shop, `tok_${code}`) });
     expect([status, body.code]).toEqual([402, code]);
     const [charge] = await chargesOf(shop, body.payment_intent_id);
@@ -144,7 +109,7 @@ describe('a payment', () => {
   });
 
   it('is held, captured in part and given back in parts', async () => {
-    const shop = await open();
+    const shop = await openHttpShop();
     const { body } = await sell(shop, { extra: { capture_method: 'manual' } });
     expect(body.status).toBe('requires_capture');
     expect((await shop.admin.post(`/payment-intents/${body.id}/capture`, { amount_atom: 4_000 })).body.status).toBe('succeeded');
@@ -158,68 +123,10 @@ describe('a payment', () => {
   });
 
   it('is held and cancelled', async () => {
-    const shop = await open();
+    const shop = await openHttpShop();
     const { body } = await sell(shop, { extra: { capture_method: 'manual' } });
     expect((await shop.admin.post(`/payment-intents/${body.id}/cancel`)).body.status).toBe('canceled');
     expect(await booked(shop, body.id)).toMatchObject([{ status: 'voided', amount_captured: 0 }]);
-  });
-});
-
-describe('a provider that is killed in the middle of a payment', () => {
-  it.each([
-    ['after it charged', 'slow-answer', 1],
-    ['before it charged', 'slow-start', 0],
-  ])('%s: the outcome is unknown, then exactly one charge', async (_when, broken, chargesAtDeath) => {
-    const shop = await open({ broken });
-    const method = await methodOf(shop);
-    const answer = sell(shop, { method });
-    const intent = await eventually(async () => {
-      const charge = (await shop.admin.post('/charges/list', { payment_method_id: method })).body.data[0];
-      return charge && (await booked(shop, charge.payment_intent_id)).length === chargesAtDeath ? charge.payment_intent_id : null;
-    });
-    await shop.provider.kill9();
-    expect(await booked(shop, intent)).toHaveLength(chargesAtDeath);
-    const unknown = await unknownCharge(shop, intent);
-    await shop.provider.restart();
-    expect((await answer).body).toMatchObject({ id: intent });
-    expect(await settled(shop, intent, 'succeeded', 'requires_payment_method', 'exception')).toMatchObject({ status: 'succeeded', charge_ids: [unknown.id] });
-    expect(await booked(shop, intent)).toMatchObject([{ status: 'captured', amount_captured: 4_200 }]);
-  });
-
-  it('is passed over while it is away: the next connection takes the payment', async () => {
-    const shop = await open();
-    const second = await ReferenceProvider.start();
-    opened.push({ provider: second });
-    const b = await connect(shop, second);
-    const payment_route_id = await route(shop, [shop.processor, b]);
-    const method = await methodOf(shop);
-    const theirs = await made(shop.admin.post('/payment-methods/', { processor_id: b, token: 'tok_approved' }));
-    const { their_payment_method_id } = (await shop.admin.get(`/payment-methods/${theirs}`)).body.connections[0];
-    await made(shop.admin.post(`/payment-methods/${method}/mappings`, { processor_id: b, their_payment_method_id }));
-    await shop.provider.kill9();
-    const { status, body } = await sell(shop, { method, extra: { payment_route_id } });
-    expect([status, body.status]).toEqual([201, 'succeeded']);
-    const outcomes = (await chargesOf(shop, body.id)).sort((x, y) => x.attempt_number - y.attempt_number).map((charge) => charge.outcome_class);
-    expect(outcomes).toEqual(['not_sent', 'approved']);
-    expect(await second.paymentsOf(`${body.id}-2`)).toHaveLength(1);
-  });
-});
-
-describe('a provider that answers 500 to everything after it charged', () => {
-  it('is believed when it tells by a signed callback', async () => {
-    const shop = await open({ broken: 'mute' });
-    const { status, body } = await sell(shop);
-    expect(status).toBe(201);
-    expect(await settled(shop, body.id, 'succeeded', 'exception')).toMatchObject({ status: 'succeeded', amount_atom_received: 4_200 });
-    expect(await booked(shop, body.id)).toHaveLength(1);
-  });
-
-  it('is not believed without a signature, nor with another secret\'s', async () => {
-    const shop = await open();
-    const body = JSON.stringify({ id: 'ev_1', type: 'payment.updated', created_at: new Date().toISOString(), payment: null });
-    const post = (headers: Record<string, string>) => shop.admin.as(null).send('POST', `/callbacks/${shop.processor}`, undefined, { raw: body, headers });
-    const signed = (secret: string) => ({ [signatureHeader]: sign(secret, { kind: 'callback', body }, Math.floor(Date.now() / 1000)) });
-    expect([(await post({})).status, (await post(signed('x'.repeat(40)))).status, (await post(signed(shop.provider.secret))).status]).toEqual([401, 401, 200]);
   });
 });
 
@@ -233,7 +140,7 @@ describe('a reconciliation', () => {
   }
 
   it('reads the provider\'s list and finds that both sides agree', async () => {
-    const shop = await open({ settings: { list: true } });
+    const shop = await openHttpShop({ settings: { list: true } });
     const paid = await sell(shop);
     expect((await shop.admin.post('/refunds/', { charge_id: paid.body.charge_ids[0], amount_atom: 300 })).status).toBe(201);
     await sell(shop, { method: await methodOf(shop, 'tok_do_not_honor') });
@@ -243,13 +150,13 @@ describe('a reconciliation', () => {
   });
 
   it('is not made where the connection does not promise a list', async () => {
-    expect(await reconciled(await open())).toMatchObject({ status: 'not_supported' });
+    expect(await reconciled(await openHttpShop())).toMatchObject({ status: 'not_supported' });
   });
 });
 
 describe('a call that may take a minute', () => {
   it('is a normal activity: it outlives what a workflow task may take, and the caller waits for it', async () => {
-    const shop = await open({ broken: 'very-slow' });
+    const shop = await openHttpShop({ broken: 'very-slow' });
     const { status, body } = await sell(shop);
     expect([status, body.status]).toEqual([201, 'succeeded']);
     expect(await booked(shop, body.id)).toHaveLength(1);
@@ -260,41 +167,5 @@ describe('a call that may take a minute', () => {
     const local = events!.filter((event) => event.markerRecordedEventAttributes?.markerName === 'core_local_activity');
     expect([[...new Set(scheduled)], local]).toEqual([['advancePayment'], []]);
     await connection.close();
-  });
-});
-
-describe('the secret', () => {
-  const fresh = () => randomBytes(24).toString('hex');
-
-  it('is replaced without a payment lost: both count while one replaces the other', async () => {
-    const shop = await open();
-    const [old, next] = [shop.provider.secret, fresh()];
-    const paid = async () => (await sell(shop)).body.status;
-    shop.provider.secrets = `${next},${old}`;
-    await shop.provider.restart();
-    expect(await paid()).toBe('succeeded');
-    const rotated = await shop.admin.post(`/payment-processors/${shop.processor}/rotate-credentials`, { credentials: { secret: next }, overlap_seconds: 600 });
-    expect([rotated.status, rotated.text.includes(next)]).toEqual([200, false]);
-    expect(await paid()).toBe('succeeded');
-    shop.provider.secrets = next;
-    await shop.provider.restart();
-    expect(await paid()).toBe('succeeded');
-  });
-
-  it('that the provider no longer knows leaves a payment unknown, never refused; with the right one it is found out', async () => {
-    const shop = await open();
-    const method = await methodOf(shop);
-    const next = fresh();
-    shop.provider.secrets = next;
-    await shop.provider.restart();
-    const answer = sell(shop, { method });
-    const charge = await eventually(async () => (await shop.admin.post('/charges/list', { payment_method_id: method })).body.data[0]);
-    const intent = charge.payment_intent_id;
-    expect(await unknownCharge(shop, intent)).toMatchObject({ processor_message: expect.stringContaining('not to be believed') });
-    expect(await booked(shop, intent)).toEqual([]);
-    expect((await shop.admin.put(`/payment-processors/${shop.processor}`, { credentials: { secret: next } })).status).toBe(200);
-    await settled(shop, intent, 'succeeded');
-    expect((await answer).body.id).toBe(intent);
-    expect(await booked(shop, intent)).toHaveLength(1);
   });
 });

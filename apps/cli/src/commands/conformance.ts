@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { addressProblem } from '../../../../libs/processors/http/http.settings.js';
 import { CommandFailed } from '../command-failed.js';
 import { runConformance } from '../conformance/conformance.js';
@@ -14,7 +14,7 @@ export function conformanceCommand(program: Command): void {
     .command('conformance')
     .description('tries a provider\'s sandbox against the contract of libs/processors/http and prints what passes; it makes payments there')
     .requiredOption('--url <url>', 'base address of the sandbox: https, or http on this machine')
-    .requiredOption('--secret <secret>', 'the secret that both sides sign with')
+    .addOption(new Option('--secret <secret>', 'the secret that both sides sign with').env('SIGNALBOX_CONFORMANCE_SECRET').makeOptionMandatory())
     .option('--callback-port <port>', 'receive callbacks on this port of 127.0.0.1 (0: any free one); without it they are not checked', portOf)
     .action(async ({ url, secret, callbackPort }: Options) => {
       const problem = addressProblem(url, { allowLoopback: true });

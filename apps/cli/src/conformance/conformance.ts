@@ -22,6 +22,8 @@ export interface Result {
   detail: string | null;
 }
 
+const longestName = 31;
+
 /**
  * Tries every promise of the contract against a provider, one after the other, and prints each verdict. Makes payments there. Stops where
  * the first one fails: without an answer to believe nothing else can be tried.
@@ -57,5 +59,6 @@ async function tried(check: Check, trial: Trial): Promise<Result> {
 
 function lineOf(check: Check, { verdict, detail }: Result): string {
   const mark = { passed: 'pass', failed: 'FAIL', skipped: 'skip' }[verdict];
-  return `${mark}  ${check.name.padEnd(28)} ${detail === null ? check.promise : `${check.promise}\n      ${' '.repeat(28)} ${detail}`}`;
+  const promise = `${mark}  ${check.name.padEnd(longestName)} ${check.promise}`;
+  return detail === null ? promise : `${promise}\n      ${' '.repeat(longestName)} ${detail}`;
 }
