@@ -52,8 +52,14 @@ async function cancelOnce(tx: Tx, change: Change, { intent, wanted }: { intent: 
     case 'requires_capture':
       await askForVoid(tx, change, { intent, at });
       return { advance: true };
-    case 'processing':
-      throw new DomainError('payment_in_flight');
+    case 'processing': {
+      if (!intent.stoppedAt) throw new DomainError('payment_in_flight');
+      const set = { status: 'canceled', canceledAt: at, stoppedAt: null, stoppedBy: null, version: intent.version + 1, updatedAt: at } as const;
+      const after = await updateIntent(tx, intent.id, set);
+      await wakePayment(tx, intent.id);
+      await tellIntent(tx, change, { type: 'payment_intent.canceled', before: intent, after });
+      return { advance: true };
+    }
     default:
       throw refuseMove(intent, 'be cancelled');
   }

@@ -47,7 +47,7 @@ export async function payInvoiceOutOfBand(tx: Tx, change: Change, { invoiceId, n
 export async function releaseIntent(tx: Tx, change: Change, { invoice, now }: { invoice: InvoiceRow; now: Date }): Promise<void> {
   const intent = invoice.paymentIntentId ? await lockIntent(tx, change.accountId, invoice.paymentIntentId) : null;
   if (!intent || intent.status === 'canceled') return;
-  if (intent.status !== 'requires_payment_method' && intent.status !== 'requires_confirmation') throw new DomainError('payment_in_flight');
+  if (intent.status !== 'requires_payment_method' && intent.status !== 'requires_confirmation' && !intent.stoppedAt) throw new DomainError('payment_in_flight');
   await cancelIntent(tx, change, { intentId: intent.id, now });
 }
 

@@ -57,6 +57,18 @@ describe('a stop of the account', () => {
     expect((await shop.admin.get('/attention?status=open&type=charge_stop')).body.data).toEqual([]);
   });
 
+  it('lets a payment that waits be cancelled, and then it is never attempted', async () => {
+    const shop = await openShop();
+    const method = await keptCard(shop);
+    const id = await stop(shop, { scope: 'account' });
+    const { body: waiting } = await pay(shop, { method, extra: unattended });
+    const canceled = await shop.admin.post(`/payment-intents/${waiting.id}/cancel`);
+    expect([canceled.status, canceled.body]).toEqual([200, expect.objectContaining({ status: 'canceled', charging_stopped: null })]);
+    expect((await shop.admin.post(`/charge-stops/${id}/lift`)).body.waiting_payments).toBe(0);
+    expect((await pay(shop, { method, extra: unattended })).body.status).toBe('succeeded');
+    expect(await intentOf(shop, waiting.id)).toMatchObject({ status: 'canceled', charge_ids: [] });
+  });
+
   it('stops nobody else, and no capture, refund or lookup', async () => {
     const [shop, other] = [await openShop(), await openShop()];
     const method = await cardOf(shop);

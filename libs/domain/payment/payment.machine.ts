@@ -16,6 +16,8 @@ export const intentTable: Record<IntentStatus, Partial<Record<IntentMove, Intent
     challenge: 'requires_action',
     refuse: 'requires_payment_method',
     except: 'exception',
+    // Only while a stop of new charges keeps it from its first attempt.
+    cancel: 'canceled',
   },
   requires_action: {
     confirm: 'processing',
