@@ -4,11 +4,13 @@ import { randomBytes } from 'node:crypto';
 interface Behaviour {
   brand?: string;
   /** Refusal when it is set up. */
-  setup?: Refusal | 'challenge';
+  setup?: Refusal | 'challenge' | 'mandate';
   /** What a confirmation does. */
   charge?: Refusal | 'challenge' | 'processing' | 'partial';
   /** Refused without the customer only. */
   absent?: Refusal;
+  /** Stripe's own fraud engine refused, not the issuer. */
+  radar?: 'highest_risk_level' | 'rule';
   /** How its refunds begin. */
   refund?: 'pending' | 'failed';
 }
@@ -31,10 +33,13 @@ export const behaviours: Record<string, Behaviour> = {
   lost_card: { charge: declined('lost_card', { advice_code: 'do_not_try_again', network_decline_code: '41' }) },
   fraudulent: { charge: declined('fraudulent') },
   never_again: { brand: 'mastercard', charge: declined('generic_decline', { network_advice_code: '03', network_decline_code: '05' }) },
+  blocked_by_radar: { charge: declined('generic_decline'), radar: 'highest_risk_level' },
+  blocked_by_rule: { charge: declined('generic_decline'), radar: 'rule' },
   unheard_of: { charge: declined('made_up_by_the_fake') },
   processing_error: { charge: { code: 'processing_error' } },
   refused_at_setup: { setup: declined('stolen_card') },
   wants_customer: { absent: { code: 'authentication_required', decline_code: 'authentication_required' } },
+  wants_mandate: { setup: 'mandate' },
   challenge: { setup: 'challenge', charge: 'challenge' },
   processing: { charge: 'processing' },
   partial: { charge: 'partial' },
@@ -104,6 +109,7 @@ export class StripeBook {
   setup(asked: Thing): Thing {
     const method = this.get('payment_method', asked.payment_method);
     const { setup } = behaviourOf(method.id);
+    if (setup === 'mandate') throw new Refused(400, { type: 'invalid_request_error', code: 'setup_intent_invalid_parameter', message: 'A mandate is required.' });
     const intent = this.add({
       id: mint('seti'), object: 'setup_intent', status: setup ? 'requires_action' : 'succeeded', usage: asked.usage, payment_method: method.id,
       customer: asked.customer ?? null, metadata: asked.metadata ?? {}, last_setup_error: null, created: seconds(),
@@ -149,6 +155,12 @@ export class StripeBook {
     const payment_method = this.get('payment_method', intent.payment_method);
     intent.status = 'requires_payment_method';
     intent.next_action = null;
+    const { radar } = behaviourOf(intent.payment_method);
+    intent.latest_charge = this.add({
+      id: mint('ch'), object: 'charge', amount: intent.amount, amount_captured: 0, amount_refunded: 0, captured: false, currency: intent.currency, disputed: false,
+      created: seconds(), metadata: intent.metadata, payment_intent: intent.id, status: 'failed', paid: false,
+      outcome: radar ? { type: 'blocked', reason: radar } : { type: 'issuer_declined', reason: refusal.decline_code ?? refusal.code },
+    }).id;
     intent.last_payment_error = { type: 'card_error', message: 'Your card was declined.', ...refusal, payment_method };
     const error = { type: 'card_error', message: 'Your card was declined.', ...refusal, payment_intent: { ...intent }, payment_method };
     return new Refused(402, error);
@@ -180,7 +192,7 @@ export class StripeBook {
   cancel(id: string): Thing {
     const intent = this.get('payment_intent', id);
     if (intent.status === 'succeeded' || intent.status === 'processing' || intent.status === 'canceled') throw this.otherState(intent);
-    if (intent.latest_charge) this.release(this.get('charge', intent.latest_charge), intent.amount_capturable);
+    if (intent.amount_capturable > 0) this.release(this.get('charge', intent.latest_charge), intent.amount_capturable);
     return Object.assign(intent, { status: 'canceled', amount_capturable: 0, next_action: null });
   }
 

@@ -59,14 +59,19 @@ describe('what a charge answers', () => {
     ['lost_card', 'hard_decline', { declineCode: 'lost_card', retryAdvice: 'never', networkAdviceCode: '41' }],
     ['never_again', 'soft_decline', { declineCode: 'do_not_honor', retryAdvice: 'never', networkAdviceCode: '03' }],
     ['fraudulent', 'risk_refused', { declineCode: 'suspected_fraud' }],
+    ['blocked_by_radar', 'risk_refused', { declineCode: 'suspected_fraud', rawCode: 'generic_decline' }],
+    ['blocked_by_rule', 'risk_refused', { declineCode: 'blocked_by_merchant' }],
     ['processing_error', 'processor_error', { declineCode: 'processing_error' }],
     ['unheard_of', 'soft_decline', { declineCode: 'generic_decline', rawCode: 'made_up_by_the_fake', retryAdvice: null }],
     ['challenge', 'action_required', { redirectUrl: expect.stringContaining('hooks.stripe.example') }],
     ['processing', 'pending', {}],
     ['partial', 'partial_approval', { approvedAmountAtom: 500 }],
   ])('%s: %s', async (behaviour, outcomeClass, more) => {
-    const { confirmed } = await charge(await callOf(behaviour));
+    const call = await callOf(behaviour);
+    const { confirmed } = await charge(call);
     expect(confirmed).toMatchObject({ outcomeClass, processorPaymentId: expect.stringMatching(/^pi_/), ...more });
+    const found = await adapter.lookup(connectionWith(), { operation: 'authorize', ...call, processorPaymentId: confirmed.processorPaymentId });
+    expect(found).toMatchObject({ found: 'yes', outcome: { outcomeClass, ...more } });
   });
 
   it('takes no money before it is confirmed, and carries what Stripe needs to know of the method', async () => {
@@ -276,10 +281,18 @@ describe('a payment method', () => {
   it('whose issuer wants to see the customer is good for charges with the customer, and for others once the browser set it up', async () => {
     const theirPaymentMethodId = await methodOf('challenge');
     const first = await adapter.verify(connectionWith(), { ...identity('verify-challenge'), theirPaymentMethodId });
-    expect(first).toMatchObject({ outcomeClass: 'approved', networkTransactionId: null });
+    expect(first).toEqual({ outcomeClass: 'approved', processorPaymentId: expect.stringMatching(/^seti_/) });
     fake.book.all('setup_intent').find((setup) => setup.payment_method === theirPaymentMethodId)!.status = 'succeeded';
     const later = await adapter.verify(connectionWith(), { ...identity('verify-challenge-2'), theirPaymentMethodId });
     expect(later).toMatchObject({ outcomeClass: 'approved', networkTransactionId: theirPaymentMethodId });
+  });
+
+  it('that wants a mandate is taken if the browser has set it up', async () => {
+    const theirPaymentMethodId = await methodOf('wants_mandate');
+    const asked = { ...identity('verify-mandate'), theirPaymentMethodId };
+    expect(await adapter.verify(connectionWith(), asked)).toMatchObject({ outcomeClass: 'processor_error' });
+    fake.book.things.set('seti_browser', { id: 'seti_browser', object: 'setup_intent', status: 'succeeded', usage: 'off_session', payment_method: theirPaymentMethodId });
+    expect(await adapter.verify(connectionWith(), asked)).toMatchObject({ outcomeClass: 'approved', networkTransactionId: theirPaymentMethodId });
   });
 
   it('made in the browser keeps its customer; the same call makes nothing twice; card numbers are not taken', async () => {

@@ -9,7 +9,7 @@ import { balanceAnswer, intentAnswer, refundAnswer, type IntentAnswer } from './
 import { parseStripeCallback } from './stripe.callback.js';
 import { StripeClients } from './stripe.client.js';
 import { isReusable, SavedMethods, tokeniseMethod, verifyMethod, type SavedMethod } from './stripe.method.js';
-import { failureOutcome, isUnconfirmed, paymentOutcome, referenceKey, refundOutcome, unexpectedState } from './stripe.outcome.js';
+import { failureOutcome, isUnconfirmed, mayBeRadar, paymentOutcome, referenceKey, refundOutcome, unexpectedState } from './stripe.outcome.js';
 import { listPayments, lookupIntent, lookupRefund } from './stripe.read.js';
 
 const day = 86_400_000;
@@ -61,7 +61,18 @@ class StripeAdapter implements ProcessorAdapter {
       const confirmed = await stripe.paymentIntents.confirm(id, { ...presence(call, returnUrl), expand }, options);
       return paymentOutcome(intentAnswer.parse(confirmed), call);
     } catch (error) {
-      return refusedConfirmation(error, call);
+      const outcome = refusedConfirmation(error, call);
+      return mayBeRadar(outcome) ? this.refusedBy(stripe, call, outcome) : outcome;
+    }
+  }
+
+  /** Who refused: where that cannot be read, the refusal stands as it came. */
+  private async refusedBy(stripe: Stripe, call: AuthorizeCall, outcome: PaymentOutcome): Promise<PaymentOutcome> {
+    try {
+      const { outcomeClass, declineCode } = paymentOutcome(intentAnswer.parse(await stripe.paymentIntents.retrieve(call.processorPaymentId!, { expand })), call);
+      return outcomeClass === 'risk_refused' ? { ...outcome, outcomeClass, declineCode } : outcome;
+    } catch {
+      return outcome;
     }
   }
 

@@ -48,6 +48,8 @@ export const chargeAnswer = z.object({
   created: z.int(),
   metadata,
   payment_intent: reference,
+  /** `blocked`: Stripe's own fraud engine (Radar) refused; `reason: rule` when a rule of the account's did. */
+  outcome: z.object({ type: code, reason: code }).nullish(),
   payment_method_details: z.object({ card: z.object({ network_transaction_id: code }).nullish() }).nullish(),
   refunds: z.object({ data: z.array(refundAnswer), has_more: z.boolean().nullish() }).nullish(),
 }).transform((charge) => inAtoms(charge, ['amount', 'amount_captured', 'amount_refunded']));

@@ -90,19 +90,30 @@ function cardOf({ id, card }: MethodAnswer): CardDescription | null {
  */
 export async function verifyMethod(stripe: Stripe, methods: SavedMethods, { connection, call }: { connection: Connection; call: VerifyCall }): Promise<PaymentOutcome> {
   try {
-    const { id, customer, type } = await methods.of(stripe, connection, call.theirPaymentMethodId);
-    const params: Stripe.SetupIntentCreateParams = {
-      confirm: true,
-      usage: 'off_session',
-      payment_method: id,
-      payment_method_types: [type],
-      metadata: { [referenceKey]: call.reference },
-      ...(customer ? { customer } : {}),
-    };
+    const saved = await methods.of(stripe, connection, call.theirPaymentMethodId);
+    const outcome = await setUp(stripe, saved, call);
+    if (outcome.networkTransactionId || !maySetUpEarlier(outcome)) return outcome;
+    const earlier = await setUpEarlier(stripe, saved.id);
+    return earlier ? { ...outcome, outcomeClass: 'approved', networkTransactionId: earlier } : outcome;
+  } catch (error) {
+    return failureOutcome(error);
+  }
+}
+
+async function setUp(stripe: Stripe, { id, customer, type }: SavedMethod, call: VerifyCall): Promise<PaymentOutcome> {
+  const params: Stripe.SetupIntentCreateParams = {
+    confirm: true,
+    usage: 'off_session',
+    payment_method: id,
+    payment_method_types: [type],
+    metadata: { [referenceKey]: call.reference },
+    ...(customer ? { customer } : {}),
+  };
+  try {
     const setup = setupAnswer.parse(await stripe.setupIntents.create(params, { idempotencyKey: call.idempotencyKey }));
     const approved = { outcomeClass: 'approved', processorPaymentId: setup.id } as const;
     if (setup.status === 'succeeded') return { ...approved, networkTransactionId: id };
-    if (setup.status === 'requires_action' || setup.status === 'processing') return { ...approved, networkTransactionId: await setUpEarlier(stripe, id) };
+    if (setup.status === 'requires_action' || setup.status === 'processing') return approved;
     if (setup.last_setup_error) return { ...declineOutcome(setup.last_setup_error), processorPaymentId: setup.id };
     return { outcomeClass: 'unknown', processorPaymentId: setup.id, rawMessage: `the setup is ${setup.status}` };
   } catch (error) {
@@ -110,7 +121,11 @@ export async function verifyMethod(stripe: Stripe, methods: SavedMethods, { conn
   }
 }
 
-/** The browser may have set the method up, with the customer's confirmation, before its token came here. */
+/** The issuer wants the customer, or the kind of method wants a mandate: the browser may have got it before. */
+function maySetUpEarlier({ outcomeClass }: PaymentOutcome): boolean {
+  return outcomeClass === 'approved' || outcomeClass === 'processor_error';
+}
+
 async function setUpEarlier(stripe: Stripe, paymentMethod: string): Promise<string | null> {
   const { data } = listOf(setupAnswer).parse(await stripe.setupIntents.list({ payment_method: paymentMethod, limit: 20 }));
   return data.some((setup) => setup.status === 'succeeded' && setup.usage === 'off_session') ? paymentMethod : null;

@@ -98,8 +98,21 @@ export function paymentOutcome(intent: IntentAnswer, expected: Expected): Paymen
       return { ...base, outcomeClass: 'processor_error', declineCode: 'processing_error', rawMessage: 'Cancelled at Stripe.' };
     default:
       if (!intent.last_payment_error) return { ...base, outcomeClass: 'unknown', rawMessage: 'Never confirmed at Stripe.' };
-      return { ...base, ...declineOutcome(intent.last_payment_error) };
+      return { ...base, ...declineOutcome(intent.last_payment_error), ...blockedBy(chargeOf(intent)) };
   }
+}
+
+/** Whether Radar refused: the decline code alone does not always tell it from the issuer. */
+function blockedBy(charge: ChargeAnswer | null): Pick<PaymentOutcome, 'outcomeClass' | 'declineCode'> | null {
+  if (charge?.outcome?.type !== 'blocked') return null;
+  return { outcomeClass: 'risk_refused', declineCode: charge.outcome.reason === 'rule' ? 'blocked_by_merchant' : 'suspected_fraud' };
+}
+
+/** Codes behind which both the issuer and Radar may stand. Source: docs.stripe.com/declines/codes, generic_decline. */
+const ambiguous = new Set(['generic_decline', 'card_declined']);
+
+export function mayBeRadar({ rawCode }: AttemptOutcome): boolean {
+  return ambiguous.has(rawCode ?? '');
 }
 
 /** A capture by hand may take less than was authorised; an automatic one takes all of it. */
