@@ -2,6 +2,7 @@ import { and, eq } from 'drizzle-orm';
 import type { Change } from '../domain/change/change.js';
 import { DomainError, notFound } from '../errors/domain-error.js';
 import { paymentProcessorView, type PaymentProcessorView } from '../views/payment-processor.view.js';
+import { settleAttention } from './attention.writes.js';
 import type { Tx } from './client.js';
 import { oncePerCommand } from './command.writes.js';
 import { appendEvents, previousValues } from './event.writes.js';
@@ -43,7 +44,10 @@ export async function updateProcessor(tx: Tx, change: Change, { id, patch }: { i
  * `payment_processor.deleted`. @throws DomainError 404.
  */
 export async function deleteProcessor(tx: Tx, change: Change, id: string): Promise<PaymentProcessorView> {
-  return store(tx, change, { id, patch: { isEnabled: false, deletedAt: new Date() }, type: 'payment_processor.deleted' });
+  const at = new Date();
+  const deleted = await store(tx, change, { id, patch: { isEnabled: false, deletedAt: at }, type: 'payment_processor.deleted' });
+  await settleAttention(tx, { type: 'processor_degraded', objectId: id, resolution: 'The connection was deleted.' }, at);
+  return deleted;
 }
 
 /** What the new credentials are depends on the old ones: `next` is asked under the row's lock. Event `payment_processor.updated`. */

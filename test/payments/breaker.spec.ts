@@ -148,6 +148,9 @@ describe('connections that are all set aside', () => {
     const { status, body } = await pay(shop, { method: shop.method, extra: inline });
     expect([status, body.code]).toEqual([402, 'processor_rate_limited']);
     expect((await chargesOf(shop, body.payment_intent_id)).map((charge) => charge.payment_processor_id)).toEqual([shop.a, shop.b]);
+    expect((await attention(shop, 'open')).map((line) => line.object_id).sort()).toEqual([shop.a, shop.b].sort());
+    await shop.admin.delete(`/payment-processors/${shop.b}`);
+    expect((await attention(shop, 'open')).map((line) => line.object_id)).toEqual([shop.a]);
     expect(await decisionOf(shop, body.payment_intent_id)).toMatchObject({
       order: [shop.a, shop.b],
       skipped: [],

@@ -116,7 +116,7 @@ export const operations: Record<string, OperationWords> = {
   PaymentProcessors_check: words('Check a connection', 'Asks the processor, read only, whether it can be reached and accepts the credentials. A failing processor is `ok: false` with the reason, not an error.'),
   PaymentProcessors_page: words('List connections', byCursor),
   PaymentProcessors_list: words('Search connections', byNumber),
-  PaymentProcessors_get: words('Retrieve a connection'),
+  PaymentProcessors_get: words('Retrieve a connection', '`health` tells how its calls went in the last five minutes. `degraded`: too many failed or took too long, so payments go elsewhere but for a few that find out whether it works again; look-ups, captures and refunds go on.'),
   PaymentProcessors_update: words('Update a connection', 'A disabled connection takes no new payments; what it holds is still settled with it.'),
   PaymentProcessors_delete: words('Delete a connection'),
 
