@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { declineRows, refusalRows } from './http-refusal.js';
 import * as contract from './http.contract.js';
-import { signatureHeader, toleranceSeconds } from './http.signature.js';
+import { sign, signatureHeader, signatureOf, toleranceSeconds } from './http.signature.js';
 
 type Shape = z.ZodType;
 
@@ -79,6 +79,14 @@ ${[...declineRows, ...refusalRows].map((row) => `| ${row.status} | \`${row.code}
 
 402 with another code is \`generic_decline\`. Everything else is an unknown outcome that is looked up, never a refusal: 5xx, 408, 409, 425, 499, a code under another status, a body of another shape, no or a wrong signature.`;
 
+const example = {
+  secret: '0123456789abcdef0123456789abcdef',
+  request: { kind: 'request', method: 'POST', target: '/payments', idempotencyKey: 'k-1', body: '{"reference":"r-1"}' },
+  atSeconds: 1_700_000_000,
+} as const;
+const exampleRequest = sign(example.secret, example.request, example.atSeconds);
+const exampleAnswer = sign(example.secret, { kind: 'answer', status: 201, request: signatureOf(exampleRequest), body: '{}' }, example.atSeconds);
+
 const about = `What Signalbox asks of a provider that you run yourself. Amounts are integers in the currency's smallest unit.
 
 **Signatures, both ways.** \`${signatureHeader}: t=<unix seconds>,k=<key id>,v1=<hex>\`, HMAC-SHA256 under the shared secret over these lines, joined by a line feed:
@@ -87,6 +95,9 @@ const about = `What Signalbox asks of a provider that you run yourself. Amounts 
 - callback: \`callback\`, t, body
 
 The key id is the first 16 hex digits of HMAC-SHA256(secret, "key-id"). Compare in constant time; refuse a \`t\` more than ${toleranceSeconds} s away with 401 \`invalid_signature\`. While a secret is replaced both sides accept both; an answer is signed with the key of its request, else with your newest.
+
+To compare with: the secret \`${example.secret}\`, t ${example.atSeconds}, \`POST /payments\` with the key \`k-1\` and the body \`${example.request.body}\` is signed
+\`${exampleRequest}\`, its answer 201 with the body \`{}\` is signed \`${exampleAnswer}\`.
 
 **Once.** Every POST carries \`idempotency-key\`. Keep keys at least 24 h (else say so in \`settings.idempotency_window_ms\`). The same key with another body or path: 409 \`idempotency_key_reused\`. While the first is still running: wait for it, or 409 \`idempotency_key_in_use\`. Answer only after what was done is on disk.
 
