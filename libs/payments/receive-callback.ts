@@ -25,7 +25,7 @@ export async function receiveCallback(deps: PaymentDeps, processorId: string, ca
   if (!row || !deps.processors.supports(row.kind)) throw notFound('payment processor');
   const answer = deps.processors.processorFor(row.kind).parseCallback(openConnection(row, deps), callback);
   if (answer.kind === 'refused') throw new DomainError('callback_refused', `The callback is refused: ${answer.reason}.`);
-  return store(deps, { row, answer, callback });
+  return store(deps, { row, answer: storable(answer), callback });
 }
 
 interface Storing {
@@ -84,4 +84,10 @@ function rowOf(deps: PaymentDeps, { row, answer, callback }: Storing, charge: Ch
     appliedAt: null,
     result: null,
   };
+}
+
+/** Postgres holds neither NUL nor lone surrogates; the sealed body has the bytes as they came. */
+function storable(answer: Accepted): Accepted {
+  const text = JSON.stringify(answer, (_key, value: unknown) => (typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '') : value));
+  return JSON.parse(text) as Accepted;
 }

@@ -90,7 +90,7 @@ export const otherRefundFact: Fact = (telling) => {
 
 function othersOf(telling: Telling): ToldRefund[] {
   const { charge, told } = telling;
-  const others = told.refunds.filter((each) => !operationOf(telling, each) && !maybeOurs(telling, each));
+  const others = told.refunds.filter((each) => each.amountAtom > 0 && !operationOf(telling, each) && !maybeOurs(telling, each));
   if (!told.totals.voided || charge.capturedAtom === 0) return others;
   const rest = charge.capturedAtom - charge.refundedAtom;
   const id = `void:${told.processorPaymentId}`;

@@ -145,6 +145,7 @@ export type LookupAnswer =
 
 /** The processor's own sums of the payment, in atoms. */
 export interface PaymentTotals {
+  /** What was approved; stays when it is voided or refunded. */
   authorizedAmountAtom: number;
   capturedAmountAtom: number;
   refundedAmountAtom: number;

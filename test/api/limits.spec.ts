@@ -31,6 +31,16 @@ describe('rate limit', () => {
   });
 });
 
+describe('the rate limit of callbacks', () => {
+  it('counts per address and connection, whatever token or query is sent', async () => {
+    const { body } = await account.admin.post('/payment-processors/', { name: 'A', kind: 'simulator' });
+    const statuses = await Promise.all(Array.from({ length: 60 }, async (_, index) =>
+      (await fetch(`${stack.api.url}/callbacks/${body.id}?n=${index}`, { method: 'POST', body: '{}', headers: { authorization: `Bearer guess${index}` } })).status));
+    expect(statuses.filter((status) => status === 401).length).toBeGreaterThanOrEqual(20);
+    expect(new Set(statuses)).toEqual(new Set([401, 429]));
+  });
+});
+
 describe('a stopping API', () => {
   it('answers what it has begun and leaves', async () => {
     const fresh = await freshAccount({ environment: 'staging', apiUrl: stack.api.url, databaseUrl: stack.databaseUrl, tokenKey: stack.tokenKey });

@@ -91,6 +91,11 @@ describe('a callback that is stored', () => {
     expect(Buffer.from(opened, 'base64').toString()).toBe(body);
   });
 
+  it('may hold text that the database does not', async () => {
+    const dispute = { id: 'd\0', reason: '\ud800', amount: 1, status: 'open' };
+    expect((await tell(shop, 'nobody\0', { disputes: [dispute] }, { eventId: 'evt\0\udfff' })).status).toBe(200);
+  });
+
   it('names no payment of ours: kept, and never an error', async () => {
     expect((await tell(shop, 'nobody-4', {}, { eventId: 'evt-not-ours' })).status).toBe(200);
     const row = (await storedAt(shop.a)).find(({ eventId }) => eventId === 'evt-not-ours')!;
