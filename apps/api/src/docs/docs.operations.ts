@@ -100,7 +100,7 @@ export const operations: Record<string, OperationWords> = {
   PaymentLinks_getPublic: words('Retrieve what a link\'s page shows', 'Needs no token: the secret part of the link\'s address is the proof.'),
   PaymentLinks_update: words('Update a payment link', 'A link that paused itself is reopened by resolving its attention item.', ['conflict']),
 
-  PaymentMethods_create: words('Create a payment method', 'Tokenises and authorises a card; a refused card creates nothing and answers 402 with the decline.', ['processor_unavailable', 'unknown_test_card', 'conflict']),
+  PaymentMethods_create: words('Create a payment method', 'Tokenises and authorises: in staging `card`, a test card of the simulator; with any other processor `processor_id` and the `token` that its own form in the browser returned. A refused card creates nothing and answers 402 with the decline.', ['processor_unavailable', 'unknown_test_card', 'conflict']),
   PaymentMethods_authorize: words('Authorise a payment method again', 'Without charging it; its status stays. A refusal is a 402 with the decline.', ['processor_unavailable', 'invalid_state_transition', 'conflict']),
   PaymentMethods_page: words('List payment methods', byCursor),
   PaymentMethods_list: words('Search payment methods', byNumber),
@@ -109,7 +109,7 @@ export const operations: Record<string, OperationWords> = {
   PaymentMethods_detach: words('Detach a payment method', 'For good. Subscriptions that used it fall back to the customer\'s default.', ['invalid_state_transition']),
   PaymentMethods_importMapping: words('Import a processor\'s own token', 'For a method that another processor already knows.', ['conflict']),
 
-  PaymentProcessors_create: words('Create a connection to a processor', 'Credentials are stored encrypted and never returned.'),
+  PaymentProcessors_create: words('Create a connection to a processor', 'Credentials are stored encrypted and never returned. Kind `http` is a provider of your own that keeps our published contract (libs/processors/http): `settings.base_url`, `credentials.secret` of at least 32 characters, and what it promises less than the contract in `settings`.'),
   PaymentProcessors_rotate: words('Rotate a connection\'s credentials', 'Replaces all of them at once. Callbacks signed with a replaced secret are accepted until the overlap ends.', ['version_conflict']),
   PaymentProcessors_disable: words('Disable a connection', 'No new charge goes there; captures, refunds, lookups and callbacks of its charges go on.'),
   PaymentProcessors_enable: words('Enable a connection'),
