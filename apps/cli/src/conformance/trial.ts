@@ -110,9 +110,9 @@ export class Trial {
   /** How many payments stand under a reference. */
   async countOf(reference: string): Promise<number> {
     const { body } = await this.forge({ method: 'GET', path: `/payments/by-reference?reference=${encodeURIComponent(reference)}` });
-    const parsed = JSON.parse(body) as { data?: unknown[] };
-    holds(Array.isArray(parsed.data), 'the look-up answers no `data`');
-    return parsed.data.length;
+    const list = jsonOf(body) as { data?: unknown[] } | null;
+    holds(Array.isArray(list?.data), 'the look-up answers no `data`');
+    return list.data.length;
   }
 
   async forge({ method = 'POST', path, body = '', key = '', signature = (right) => right, signedAs = {}, atSeconds }: Forged) {
