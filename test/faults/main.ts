@@ -28,7 +28,7 @@ async function main(): Promise<number> {
     if (!values.quiet) write(`  ${((performance.now() - started) / 1_000).toFixed(1).padStart(7)} s  ${line}\n`);
   };
   const result = await faultRun({
-    seed, payments, execution, told, keep: values.keep, atOnce: Number(values['at-once']), patienceMs: 6 * 60_000,
+    seed, payments, execution, told, keep: values.keep, atOnce: Number(values['at-once']), journeysMs: 15 * 60_000 + payments * 3_000, patienceMs: 6 * 60_000,
     dist: fileURLToPath(new URL('../..', import.meta.url)), every: { least: 2_500, most: 10_000 }, lookups: '1,3,6,10,15,25,40,60,85,110,140',
   });
   result.summary.print(write);

@@ -34,6 +34,8 @@ export interface FaultRunOptions {
   every: { least: number; most: number };
   /** Seconds after which unknown outcomes are looked up; the last comes when a machine under load has ended its faults. */
   lookups: string;
+  /** After so long callers stop insisting, and what they began is compared as it is. */
+  journeysMs: number;
   /** How long the system may take to come to rest when the faults have ended. */
   patienceMs: number;
   /** Keeps records, logs and histories, also of a clean run. */
@@ -118,10 +120,12 @@ class FaultRun {
     const tokenKey = Buffer.from(stack.secrets.keys.staging.tokenKey, 'base64');
     const around = { database, tokenKey, callers: this.callers, receiver, random: random.part('shops') };
     const travels = new Travels({ around, random: random.part('journeys'), execution: options.execution, provider: () => stack.ports.simulator, told });
-    const disturbing = disturber.run(() => travels.haveAllBegun(options.payments));
+    const cutShort = setTimeout(() => (this.over = true), options.journeysMs);
+    const disturbing = disturber.run(() => this.over || travels.haveAllBegun(options.payments));
     try {
       await travels.run(options);
     } finally {
+      clearTimeout(cutShort);
       await disturber.stop();
       await disturbing;
       this.summary.disturbed(disturber.counts, receiver.failures);

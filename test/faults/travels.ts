@@ -67,7 +67,7 @@ export class Travels {
       };
       await journeys[kind](journey);
     } catch (error) {
-      if (error instanceof RunIsOver) return;
+      if (error instanceof RunIsOver) return void (this.#counts['cut short'] = (this.#counts['cut short'] ?? 0) + 1);
       this.#failed.push({ name, error: String(error) });
       this.options.told(`${name} ended: ${String(error)}`);
     }
