@@ -171,12 +171,17 @@ export async function insertEvidence(tx: Tx, draft: EvidenceDraft, at: Date): Pr
   await wakePayment(tx, draft.paymentIntentId);
 }
 
-/** Something new is there to do: whoever holds the lease reads again, else the next taker finds it. */
-export async function wakePayment(tx: Tx, intentId: string, set: Partial<PaymentIntentRow> = {}): Promise<void> {
-  await tx
+/**
+ * Something new is there to do: whoever holds the lease reads again, else the next taker finds it.
+ * @returns whether the lease is held, so that its holder cannot let go without having read it.
+ */
+export async function wakePayment(tx: Tx, intentId: string, set: Partial<PaymentIntentRow> = {}): Promise<boolean> {
+  const [row] = await tx
     .update(paymentIntents)
     .set({ ...set, wakeSeq: sql`${paymentIntents.wakeSeq} + 1`, settled: false, driver: 'api' })
-    .where(eq(paymentIntents.id, intentId));
+    .where(eq(paymentIntents.id, intentId))
+    .returning({ held: sql<boolean>`coalesce(${paymentIntents.leaseUntil} > clock_timestamp(), false)` });
+  return row?.held ?? false;
 }
 
 /** The intent with its row lock; null if it is not the account's. */

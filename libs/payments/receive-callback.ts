@@ -17,7 +17,7 @@ type Accepted = Extract<CallbackAnswer, { kind: 'accepted' }>;
 /**
  * Verifies what a processor posted and stores it, with the payment woken, in one transaction; it is applied later by
  * whoever holds the payment's lease. The same event again changes nothing.
- * @returns the payment that has something to do now, as it was before; null if none has.
+ * @returns the payment that somebody must take on now, as it was before; null if none has to, or its holder does.
  * @throws DomainError 404 for an unknown connection, 401 `callback_refused` for a bad or stale signature: nothing is stored.
  */
 export async function receiveCallback(deps: PaymentDeps, processorId: string, callback: InboundCallback): Promise<PaymentIntentRow | null> {
@@ -43,8 +43,8 @@ async function store(deps: PaymentDeps, { row, answer, callback }: Storing): Pro
   return deps.db.transaction(async (tx) => {
     const inserted = await insertCallback(tx, old ? { ...stored, appliedAt: stored.receivedAt, result } : stored);
     if (!inserted || old) return null;
-    await wakePayment(tx, intent.id);
-    return intent;
+    const held = await wakePayment(tx, intent.id);
+    return held ? null : intent;
   });
 }
 

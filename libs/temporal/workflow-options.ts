@@ -23,9 +23,9 @@ export function searchable(of: { status: string; account: string; customer: stri
   ]);
 }
 
-/** The workflow ended while it was called: the next call starts a new run. */
+/** The workflow ended while it was called, or a signal overtook its end: the next call finds its next task, or starts a new run. */
 export function isClosing(error: unknown): boolean {
   if (error instanceof WorkflowNotFoundError) return true;
   const text = error instanceof Error ? `${error.message} ${error.cause instanceof Error ? error.cause.message : ''}` : '';
-  return /workflow execution already completed|completed before|update.*aborted/i.test(text);
+  return /workflow execution already completed|completed before|update.*aborted|unexpected workflow task failure/i.test(text);
 }

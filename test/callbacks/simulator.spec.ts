@@ -31,6 +31,13 @@ describe('what the simulator calls back', () => {
     expect(await eventTypes(shop, id)).toEqual(['payment_intent.created', 'payment_intent.succeeded']);
   }, 60_000);
 
+  it('a callback that races the payment\'s own answer disturbs neither', async () => {
+    for (let round = 0; round < 6; round += 1) {
+      const answers = await Promise.all([1, 2].map(() => pay(shop, { simulate: 'duplicate_callback' })));
+      expect(answers.map(({ status, body }) => [status, body.status])).toEqual([[201, 'succeeded'], [201, 'succeeded']]);
+    }
+  }, 60_000);
+
   it('reordered_callbacks: pending comes last and changes nothing', async () => {
     const { body } = await pay(shop, { simulate: 'reordered_callbacks' });
     const rows = await applied(shop, body.id, 2);
