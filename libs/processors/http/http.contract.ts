@@ -10,6 +10,7 @@ const reference = z.string().min(1).max(255);
 const id = z.string().min(1).max(255);
 const instant = z.iso.datetime({ offset: true }).describe('RFC 3339');
 const text = z.string().max(1_000);
+const credential = 'Any text of yours that proves the customer\'s consent; null: later payments need the customer present (no renewals)';
 
 export const paymentRequest = z
   .object({
@@ -91,7 +92,7 @@ export const paymentShape = z
     amount_refunded: atoms.describe('Refunds that succeeded'),
     currency,
     decline: declineShape.nullable(),
-    network_transaction_id: text.nullable(),
+    network_transaction_id: text.nullable().describe(credential),
     redirect_url: z.url({ protocol: /^https?$/ }).max(2_000).nullable().describe('With `requires_action`: where the customer answers the challenge'),
     refunds: z.array(refundShape),
     disputes: z.array(disputeShape),
@@ -134,7 +135,7 @@ export const paymentMethodShape = z
   .meta({ id: 'PaymentMethod' });
 
 export const verificationShape = z
-  .object({ object: z.literal('verification'), id, reference, amount: atoms, currency, network_transaction_id: text.nullable() })
+  .object({ object: z.literal('verification'), id, reference, amount: atoms, currency, network_transaction_id: text.nullable().describe(credential) })
   .meta({ id: 'Verification' });
 
 export const checkShape = z
