@@ -41,7 +41,7 @@ export async function openNightly(db: Db, kinds: string[], { night, since, until
   const { rows } = await db.execute<{ account_id: string; id: string }>(sql`
     select p.account_id, p.id from payment_processors p
      where p.kind = any(${sql.param(kinds)}::text[]) and (p.deleted_at is null or p.deleted_at > ${since.toISOString()}::timestamptz)
-       and exists (select 1 from charges c where c.processor_id = p.id)
+       and exists (select 1 from charges c where c.processor_id = p.id and c.created_at < ${until.toISOString()}::timestamptz)
        and not exists (select 1 from reconciliations r where r.processor_id = p.id and r.night = ${night})`);
   for (const row of rows) await openReconciliation(db, { id: newId(), accountId: row.account_id, processorId: row.id, since, until, supported: true, night });
   return rows.length;

@@ -6,7 +6,7 @@ import { freshAccount } from '../support/account.js';
 import { eventually, startStack, type PrivateStack } from '../support/stack.js';
 import { runCli } from './cli.js';
 
-jest.setTimeout(240_000);
+jest.setTimeout(400_000);
 
 let stack: PrivateStack;
 let store: Store;
@@ -52,7 +52,7 @@ describe('after the database was restored to an earlier state', () => {
     expect((await store.admin.post(`/payment-intents/${unconfirmed}/confirm`)).body.status).toBe('succeeded');
     expect((await store.admin.post('/refunds/', { charge_id: paid.body.charge_ids[0], amount_atom: 400 }, { key: 'lost-refund' })).status).toBe(201);
     const forgotten = await pay(store, { method });
-    const renewal = await eventually(async () => (await invoicesOf(store, subscription)).find((each) => each.billing_reason === 'subscription_cycle' && each.status === 'paid'), { timeoutMs: 90_000 });
+    const renewal = await eventually(async () => (await invoicesOf(store, subscription)).find((each) => each.billing_reason === 'subscription_cycle' && each.status === 'paid'), { timeoutMs: 150_000 });
     expect(await takenFor(store, renewal)).toHaveLength(1);
     const [their] = await chargesOf(store, forgotten.body.id);
 
@@ -77,7 +77,7 @@ describe('after the database was restored to an earlier state', () => {
     const { data: stops } = (await store.admin.get('/charge-stops')).body;
     expect(stops).toMatchObject([{ reason: 'restored', status: 'lifted' }]);
 
-    const renewed = await eventually(async () => (await invoicesOf(store, subscription)).find((each) => each.billing_reason === 'subscription_cycle' && each.status === 'paid'), { timeoutMs: 90_000 });
+    const renewed = await eventually(async () => (await invoicesOf(store, subscription)).find((each) => each.billing_reason === 'subscription_cycle' && each.status === 'paid'), { timeoutMs: 150_000 });
     expect(renewed.period_start).toBe(renewal.period_start);
     expect(await takenFor(store, renewed)).toHaveLength(1);
   });

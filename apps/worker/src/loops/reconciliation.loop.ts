@@ -10,6 +10,8 @@ const hour = 3_600_000;
 const nightlyHour = 2;
 const nightlyEvery = 30;
 const rangeMs = 72 * hour;
+/** What is younger is still finding out by itself. */
+const youngMs = 15 * 60_000;
 
 /** Compares connections with their processors: nightly, and when asked. A run that a crash interrupted goes on at its page. */
 export function startReconciliations({ config, db, payments, log }: Composition): () => Promise<void> {
@@ -19,7 +21,8 @@ export function startReconciliations({ config, db, payments, log }: Composition)
     rounds += 1;
     const now = new Date();
     if (rounds % nightlyEvery === 1 && now.getUTCHours() >= nightlyHour) {
-      await openNightly(db, listingKinds(payments), { night: now.toISOString().slice(0, 10), since: new Date(now.getTime() - rangeMs), until: now });
+      const until = new Date(now.getTime() - youngMs);
+      await openNightly(db, listingKinds(payments), { night: now.toISOString().slice(0, 10), since: new Date(until.getTime() - rangeMs), until });
     }
     const claimed = await claimReconciliation(db);
     if (!claimed || isStopped()) return;
