@@ -15,7 +15,8 @@ interface Watch {
 
 const free = sql`(p.lease_until is null or p.lease_until < clock_timestamp())`;
 const overdue = sql`not p.settled and ${free} and (p.next_action_at < clock_timestamp() - interval '5 minutes'
-  or (p.driver = 'api' and p.updated_at < clock_timestamp() - interval '5 minutes'))`;
+  or (p.driver = 'api' and p.updated_at < clock_timestamp() - interval '5 minutes')
+  or (p.next_action_at is null and p.status = 'processing' and p.stopped_at is null and p.updated_at < clock_timestamp() - interval '5 minutes'))`;
 const unknown = sql`c.status = 'pending' and (c.outcome_class is null or c.outcome_class = 'unknown')`;
 const unapplied = sql`b.applied_at is null and b.payment_intent_id is not null`;
 

@@ -163,7 +163,9 @@ export async function overduePayments(db: Tx, limit: number): Promise<PaymentInt
     .where(
       and(
         eq(paymentIntents.settled, false),
-        sql`${paymentIntents.nextActionAt} < clock_timestamp() - interval '60 seconds'`,
+        // Without a time it waits to be begun: the workflow that was to do it is gone, or knows a later state than a restored database.
+        sql`(${paymentIntents.nextActionAt} < clock_timestamp() - interval '60 seconds' or (${paymentIntents.nextActionAt} is null
+          and ${paymentIntents.status} = 'processing' and ${paymentIntents.stoppedAt} is null and ${paymentIntents.updatedAt} < clock_timestamp() - interval '60 seconds'))`,
         sql`(${paymentIntents.leaseUntil} is null or ${paymentIntents.leaseUntil} < clock_timestamp())`,
       ),
     )
