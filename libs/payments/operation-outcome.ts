@@ -69,7 +69,7 @@ function refunded(held: HeldPayment, { operation, charge, outcome }: Performed):
     charge: { id: charge.id, set: {} },
     refund: { id: operation.refundId!, set: { status: 'succeeded', processorRefundId: outcome.processorOperationId ?? operation.processorOperationId, attemptErrorMessage: null } },
     intent: charge.isLate ? { lastRefundAt: at } : { lastRefundAt: at, amountRefundedAtom: held.intent.amountRefundedAtom + operation.amountAtom },
-    events: { refund: 'refund.succeeded', charge: 'charge.refunded', intent: 'payment_intent.updated' },
+    events: { refund: 'refund.updated', charge: 'charge.refunded', intent: 'payment_intent.updated' },
     refundedAtom: charge.isLate ? undefined : operation.amountAtom,
     closes: operation.lookups > 0 ? unanswered : undefined,
   };
@@ -150,7 +150,7 @@ function undecided(held: HeldPayment, { operation, charge, outcome }: Performed)
             actions: ['Look the reference up in the processor\'s own dashboard.'],
           }
         : undefined,
-    events: first && operation.refundId ? { refund: 'refund.pending' } : {},
+    events: first && operation.refundId ? { refund: 'refund.updated' } : {},
   };
 }
 
@@ -186,7 +186,7 @@ function refused(held: HeldPayment, { operation, charge, outcome }: Performed): 
       charge: { id: charge.id, set: { refundedAtom: charge.refundedAtom - operation.amountAtom } },
       refund: { id: operation.refundId, set: { status: 'failed', attemptErrorMessage: told, processorRefundId } },
       attention: operation.purpose === 'late' ? lateAttention(message) : undefined,
-      events: { refund: 'refund.failed', charge: 'charge.updated' },
+      events: { refund: 'refund.updated', charge: 'charge.updated' },
     };
   }
   if (operation.type === 'capture') return { ...move, events: { charge: 'charge.updated' } };

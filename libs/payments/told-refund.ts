@@ -162,7 +162,7 @@ function made({ held, charge }: Telling, amountAtom: number): Omit<Move, 'step'>
   const lastRefundAt = new Date(held.clock());
   return {
     intent: charge.isLate ? { lastRefundAt } : { lastRefundAt, amountRefundedAtom: held.intent.amountRefundedAtom + amountAtom },
-    events: { refund: 'refund.succeeded', charge: 'charge.refunded', intent: 'payment_intent.updated' },
+    events: { refund: 'refund.updated', charge: 'charge.refunded', intent: 'payment_intent.updated' },
     refundedAtom: charge.isLate ? undefined : amountAtom,
   };
 }
@@ -183,7 +183,7 @@ function takenBack({ held, charge }: Telling, refund: RefundRow, told: ToldRefun
           actions: ['Agree with the customer on another way to pay the money back.'],
         }
       : undefined,
-    events: { refund: 'refund.failed', charge: 'charge.updated', intent: counted ? 'payment_intent.updated' : undefined },
+    events: { refund: 'refund.updated', charge: 'charge.updated', intent: counted ? 'payment_intent.updated' : undefined },
   };
 }
 

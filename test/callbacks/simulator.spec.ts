@@ -106,7 +106,7 @@ describe('what a person does at the provider', () => {
     expect((await shop.admin.post('/refunds/', { charge_id: charge, amount_atom: 1_001 })).body.code).toBe('refund_exceeds_captured');
     const refund = await eventually(async () => (await refundsOf(id)).find((each: { status: string }) => each.status === 'failed'));
     expect((await chargesOf(shop, id))[0].refunded_amount_atom).toBe(0);
-    expect(await eventTypes(shop, refund.id)).toEqual(['refund.created', 'refund.failed']);
+    expect(await eventTypes(shop, refund.id)).toEqual(['refund.created', 'refund.updated']);
   }, 60_000);
 
   it('an authorisation that is voided cancels the payment', async () => {
@@ -142,7 +142,7 @@ describe('a refund of ours that takes its time', () => {
     expect(pending).toMatchObject({ status: 'pending', processor_refund_id: expect.any(String) });
     expect((await intentOf(shop, id)).amount_atom_refunded).toBe(0);
     await eventually(async () => (await statusOf(refund)) === 'succeeded');
-    expect(await eventTypes(shop, refund)).toEqual(['refund.created', 'refund.pending', 'refund.succeeded']);
+    expect(await eventTypes(shop, refund)).toEqual(['refund.created', 'refund.updated', 'refund.updated']);
     expect((await intentOf(shop, id)).amount_atom_refunded).toBe(2_000);
     expect((await chargesOf(shop, id))[0].refunded_amount_atom).toBe(2_000);
     expect((await applied(shop, id, 1)).map((row) => row.eventType)).toEqual(['refund.succeeded']);
@@ -154,7 +154,7 @@ describe('a refund of ours that takes its time', () => {
     const { id, charge, refund } = await begin('pending_then_declined');
     await eventually(async () => (await statusOf(refund)) === 'failed');
     expect((await shop.admin.get(`/refunds/${refund}`)).body.attempt_error_message).toContain('closed');
-    expect(await eventTypes(shop, refund)).toEqual(['refund.created', 'refund.pending', 'refund.failed']);
+    expect(await eventTypes(shop, refund)).toEqual(['refund.created', 'refund.updated', 'refund.updated']);
     expect((await chargesOf(shop, id))[0].refunded_amount_atom).toBe(0);
     await shop.admin.put(`/payment-intents/${id}`, { custom_fields: null });
     expect((await shop.admin.post('/refunds/', { charge_id: charge })).body).toMatchObject({ status: 'succeeded', amount_atom: 5_000 });

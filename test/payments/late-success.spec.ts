@@ -76,7 +76,7 @@ describe('a success that the processor tells after it had refused', () => {
     expect(shop.providers.a.taken).toEqual([]);
     expect(await intentOf(shop, intent)).toMatchObject({ status, amount_atom_refunded: 0 });
     expect(await typesOf(shop, charge.id)).toEqual(['charge.created', 'charge.failed', 'charge.succeeded', 'charge.refunded']);
-    expect(await typesOf(shop, refund.id)).toEqual(['refund.created', 'refund.succeeded']);
+    expect(await typesOf(shop, refund.id)).toEqual(['refund.created', 'refund.updated']);
     expect((await shop.admin.get('/attention?status=open')).body.data).toEqual([]);
   });
 

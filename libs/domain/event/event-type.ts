@@ -18,7 +18,6 @@ const moments = [
   'payment_method.authorized', 'payment_method.attached', 'payment_method.detached',
   'payment_processor.degraded', 'payment_processor.recovered',
   'payment_route.published',
-  'refund.succeeded', 'refund.failed', 'refund.pending', 'refund.exception',
   'customer.subscription.activated', 'customer.subscription.canceled', 'customer.subscription.paused', 'customer.subscription.resumed',
   'customer.subscription.past_due', 'customer.subscription.trialing', 'customer.subscription.trial_will_end',
   'customer.subscription.resume_failed', 'customer.subscription.payment_method_detached', 'customer.subscription.unpaid',
