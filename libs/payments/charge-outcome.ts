@@ -169,13 +169,15 @@ function challengeMove(held: HeldPayment, charge: ChargeRow, { outcome, set, ste
   const status = moveIntent(held.intent.status, 'challenge') ?? held.intent.status;
   const first = charge.outcomeClass !== 'action_required';
   const elsewhere = first && hasNext(held, charge, { outcomeClass: 'action_required' }, environment);
+  // Known before without an event where the way to another processor was refused: the payment waits for its customer after all.
+  const shown = !elsewhere && (first || status !== held.intent.status);
   const after = { ...charge, ...set, redirectUrl };
   return {
     step,
     charge: { id: charge.id, set: { ...set, redirectUrl } },
     intent: elsewhere ? undefined : { status, redirectUrl },
     newOperation: elsewhere ? newOperation(held, after, { type: 'void', purpose: 'release', amountAtom: charge.amountAtom }) : undefined,
-    events: first ? { charge: 'charge.pending', intent: elsewhere ? undefined : 'payment_intent.requires_action' } : {},
+    events: { charge: first ? 'charge.pending' : undefined, intent: shown ? 'payment_intent.requires_action' : undefined },
   };
 }
 
