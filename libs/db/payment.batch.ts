@@ -31,7 +31,8 @@ export interface HeldChange {
   intent: Partial<PaymentIntentRow>;
   rest: IntentRest;
   newCharge?: NewCharge;
-  charge?: { id: string; set: Partial<ChargeRow> };
+  /** Written only while the row is the version before. */
+  charge?: { id: string; set: Partial<ChargeRow> & { version: number } };
   networkTransaction?: { paymentMethodId: string; processorId: string; id: string };
   events: RenderedEvents;
 }
@@ -45,7 +46,7 @@ export async function writeHeldChange(db: Db, { fence, known, intent, rest, ...r
   const [held] = await sendBatch(db, [
     heldIntent(fence, known, intent, rest),
     ...(rows.newCharge ? newCharge(db, rows.newCharge) : []),
-    ...(rows.charge ? [updateStatement(charges, rows.charge.set, { text: 'id = ?', values: [rows.charge.id] })] : []),
+    ...(rows.charge ? [heldCharge(rows.charge)] : []),
     ...(rows.networkTransaction ? [keptCredential(rows.networkTransaction)] : []),
     ...eventStatements(rows.events),
   ]);
@@ -92,6 +93,10 @@ function heldIntent(fence: Fence, known: Known, set: Partial<PaymentIntentRow>, 
     },
   );
   return orFail(written, ['released']);
+}
+
+function heldCharge({ id, set }: NonNullable<HeldChange['charge']>): Statement {
+  return orFail(updateStatement(charges, set, { text: 'id = ? and version = ?', values: [id, set.version - 1], returning: 'id' }), []);
 }
 
 function sameSubscribers(accountId: string, subscribers: string): Statement {

@@ -35,22 +35,16 @@ export interface IntentRest {
   seenWake: number;
 }
 
-export interface WrittenIntent {
-  released: boolean;
-  /** What others may change while the lease is held. */
-  fields: Pick<PaymentIntentRow, 'version' | 'description' | 'customFields' | 'metadata'>;
-}
+/** `lost`: the lease is somebody else's. `changed`: it is the caller's, and the row is another version than known. */
+export type WrittenIntent = { kind: 'written'; released: boolean } | { kind: 'lost' } | { kind: 'changed' };
 
-/**
- * Writes the intent only while the lease is the caller's.
- * @returns whether the lease was given back too, with what others wrote meanwhile; null if it was lost: then nothing may be written at all.
- */
+/** Writes the intent only while the lease is the caller's and the row is the version that `set` was derived from. */
 export async function writeHeldIntent(
   tx: Tx,
-  fence: Fence,
+  fence: Fence & { version: number },
   set: Partial<PaymentIntentRow>,
   rest: IntentRest,
-): Promise<WrittenIntent | null> {
+): Promise<WrittenIntent> {
   const seen = sql`${paymentIntents.wakeSeq} = ${rest.seenWake}`;
   const [row] = await tx
     .update(paymentIntents)
@@ -65,19 +59,15 @@ export async function writeHeldIntent(
       and(
         eq(paymentIntents.id, fence.intentId),
         eq(paymentIntents.leaseToken, fence.token),
+        eq(paymentIntents.version, fence.version),
         sql`${paymentIntents.leaseUntil} is not null`,
       ),
     )
-    .returning({
-      leaseUntil: paymentIntents.leaseUntil,
-      version: paymentIntents.version,
-      description: paymentIntents.description,
-      customFields: paymentIntents.customFields,
-      metadata: paymentIntents.metadata,
-    });
-  if (!row) return null;
-  const { leaseUntil, ...fields } = row;
-  return { released: leaseUntil === null, fields };
+    .returning({ leaseUntil: paymentIntents.leaseUntil });
+  if (row) return { kind: 'written', released: row.leaseUntil === null };
+  const held = and(eq(paymentIntents.id, fence.intentId), eq(paymentIntents.leaseToken, fence.token), sql`${paymentIntents.leaseUntil} is not null`);
+  const [mine] = await tx.select({ id: paymentIntents.id }).from(paymentIntents).where(held);
+  return { kind: mine ? 'changed' : 'lost' };
 }
 
 /** False: a stop stands over the attempt, and the transaction must not commit. */
@@ -91,6 +81,12 @@ export async function insertCharge(tx: Tx, row: ChargeRow, { callLimitMs, target
 
 export async function updateCharge(tx: Tx, id: string, set: Partial<ChargeRow>): Promise<void> {
   await tx.update(charges).set(set).where(eq(charges.id, id));
+}
+
+/** Only while the row is the version before `set.version`: amounts are written as sums. False: somebody changed it meanwhile. */
+export async function updateHeldCharge(tx: Tx, id: string, set: Partial<ChargeRow> & { version: number }): Promise<boolean> {
+  const known = and(eq(charges.id, id), eq(charges.version, set.version - 1));
+  return (await tx.update(charges).set(set).where(known).returning({ id: charges.id })).length > 0;
 }
 
 export async function insertOperation(tx: Tx, row: ChargeOperationRow): Promise<boolean> {

@@ -1,5 +1,4 @@
-import { paymentHistory } from '../db/payment-context.queries.js';
-import { intentById, latestCharge } from '../db/payment.queries.js';
+import { latestCharge } from '../db/payment.queries.js';
 import { releaseLease, takeLease } from '../db/payment-lease.writes.js';
 import type { ChargeRow, PaymentIntentRow } from '../db/schema/index.js';
 import type { AdvanceResult } from '../domain/payment/advance-result.js';
@@ -8,9 +7,9 @@ import type { OperationOutcome, PaymentOutcome } from '../processors/port.js';
 import { beginAttempt } from './begin-attempt.js';
 import { nextCallback } from './callback-move.js';
 import { chargeOutcomeMove } from './charge-outcome.js';
-import { commitMove, LeaseLost } from './commit-move.js';
-import { resultOf, stepOf, type HeldCallback, type HeldPayment, type PaymentOrigin } from './held-payment.js';
-import type { Lease } from './lease-keeper.js';
+import { commitMove, LeaseLost, PaymentChanged } from './commit-move.js';
+import { resultOf, stepOf, type HeldPayment, type PaymentOrigin } from './held-payment.js';
+import { loadPayment, reloadPayment } from './load-payment.js';
 import { newOperation } from './new-operation.js';
 import { operationOutcomeMove } from './operation-outcome.js';
 import type { PaymentDeps } from './payment.deps.js';
@@ -32,7 +31,6 @@ export interface AdvanceInput {
 
 const system: PaymentOrigin = { actor: 'system', requestId: null, idempotencyKey: null, clockTime: null };
 const busyRetryMs = 500;
-const noHistory = { charges: [], operations: [], refunds: [], evidence: [], callbacks: [], disputes: [] };
 
 /**
  * The only code that moves a payment: takes its lease and goes on until nothing can be done without waiting.
@@ -72,28 +70,36 @@ async function notHeld(deps: PaymentDeps, intent: PaymentIntentRow | null, at: {
   return resultOf(intent, charge, { state: 'busy', nextAt });
 }
 
-/** Moves on until a step can only wait, then gives the lease back; a wake meanwhile means: read again. */
+/** Moves on until a step can only wait, then gives the lease back; a wake or a change meanwhile means: read again. */
 export async function drive(deps: PaymentDeps, start: HeldPayment): Promise<{ result: AdvanceResult; held: HeldPayment }> {
   let held = start;
   for (;;) {
-    const evidence = held.evidence[0];
     const step = stepOf(held);
-    const callback = evidence ? null : nextCallback(held, deps.environment);
-    if (evidence) {
-      held = await applyEvidence(deps, held, evidence);
-    } else if (callback) {
-      held = await commitMove(deps, held, callback.move);
-    } else if (step.kind === 'done' || step.kind === 'wait') {
+    const waiting = held.evidence.length > 0 || nextCallback(held, deps.environment) !== null;
+    if (!waiting && (step.kind === 'done' || step.kind === 'wait')) {
       const rest = { settled: step.kind === 'done', nextActionAt: step.kind === 'wait' && step.until !== null ? new Date(step.until) : null };
       if (held.released || (await release(deps, held, rest))) {
         const nextAt = rest.nextActionAt?.toISOString() ?? null;
         return { held, result: resultOf(held.intent, lastCharge(held), { state: rest.settled ? 'final' : 'waiting', nextAt }) };
       }
-      held = await reload(deps, held);
+      held = await reloadPayment(deps, held);
     } else {
-      held = await perform(deps, held, step);
+      held = await moveOn(deps, held).catch((error: unknown) => {
+        if (error instanceof PaymentChanged) return reloadPayment(deps, held);
+        throw error;
+      });
     }
   }
+}
+
+/** What was found beside the lease comes first, then the payment's own next step. */
+function moveOn(deps: PaymentDeps, held: HeldPayment): Promise<HeldPayment> {
+  const evidence = held.evidence[0];
+  if (evidence) return applyEvidence(deps, held, evidence);
+  const callback = nextCallback(held, deps.environment);
+  if (callback) return commitMove(deps, held, callback.move);
+  const step = stepOf(held);
+  return step.kind === 'done' || step.kind === 'wait' ? Promise.resolve(held) : perform(deps, held, step);
 }
 
 function perform(deps: PaymentDeps, held: HeldPayment, step: Exclude<ReturnType<typeof stepOf>, { kind: 'done' | 'wait' }>): Promise<HeldPayment> {
@@ -134,36 +140,6 @@ async function applyEvidence(deps: PaymentDeps, held: HeldPayment, evidence: Hel
 function release(deps: PaymentDeps, held: HeldPayment, rest: { settled: boolean; nextActionAt: Date | null }): Promise<boolean> {
   const lease = { intentId: held.intent.id, token: held.lease.token };
   return releaseLease(deps.db, lease, { ...rest, seenWake: held.intent.wakeSeq });
-}
-
-async function reload(deps: PaymentDeps, held: HeldPayment): Promise<HeldPayment> {
-  await deps.leases.renew();
-  const intent = await heldIntent(deps, held.lease);
-  return loadPayment(deps, intent, held);
-}
-
-async function heldIntent(deps: PaymentDeps, lease: Lease): Promise<PaymentIntentRow> {
-  const intent = await intentById(deps.db, lease.intentId);
-  if (!intent || intent.leaseToken !== lease.token || lease.lost) throw new LeaseLost();
-  return intent;
-}
-
-/** The payment with all its rows. */
-export async function loadPayment(
-  deps: PaymentDeps,
-  intent: PaymentIntentRow,
-  { lease, clock, origin }: Pick<HeldPayment, 'lease' | 'clock' | 'origin'>,
-): Promise<HeldPayment> {
-  // A payment without attempts has no other rows.
-  const history = intent.attempts === 0 ? noHistory : await paymentHistory(deps.db, intent.id);
-  const kinds = new Map<string, string>();
-  for (const charge of history.charges) {
-    if (kinds.has(charge.processorId)) continue;
-    const connection = await deps.connections.one(charge.accountId, charge.processorId);
-    if (connection) kinds.set(charge.processorId, connection.kind);
-  }
-  const callbacks = history.callbacks as unknown as HeldCallback[];
-  return { lease, clock, lookupOffsets: deps.lookupOffsets, origin, intent, ...history, callbacks, kinds, released: false, footing: null };
 }
 
 function lastCharge(held: HeldPayment): ChargeRow | undefined {

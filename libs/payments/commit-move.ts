@@ -14,11 +14,10 @@ import {
   insertRefund,
   keepNetworkTransaction,
   markEvidenceApplied,
-  updateCharge,
+  updateHeldCharge,
   updateOperation,
   updateRefund,
   writeHeldIntent,
-  type WrittenIntent,
 } from '../db/payment.writes.js';
 import type { InvoiceRow } from '../db/schema/index.js';
 import type { Change } from '../domain/change/change.js';
@@ -35,6 +34,9 @@ import { refundCharge } from './refund-charge.js';
 /** The lease is somebody else's: nothing was written. */
 export class LeaseLost extends Error {}
 
+/** Somebody changed the intent or the charge beside the lease, so sums made of what was known would be wrong: nothing was written. */
+export class PaymentChanged extends Error {}
+
 /** The subscription behind the payment was cancelled or paused meanwhile: no attempt begins, and nothing was written. */
 export class CollectionStopped extends Error {}
 
@@ -50,7 +52,7 @@ export interface CommitOptions {
 
 /**
  * Writes one fact with its events in one transaction that checks the fencing token; gives the lease back in the same
- * statement when nothing is left to do. Throws `LeaseLost`.
+ * statement when nothing is left to do. Throws `LeaseLost`, or `PaymentChanged` where the payment is another than `held`.
  */
 export async function commitMove(deps: PaymentDeps, held: HeldPayment, move: Move, options: CommitOptions = {}): Promise<HeldPayment> {
   const at = new Date(held.clock());
@@ -63,24 +65,20 @@ async function commitInSteps(deps: PaymentDeps, writing: Writing): Promise<HeldP
   const { environment } = deps;
   const { held, after, move, at } = writing;
   const change = changeOf(environment, held);
-  const { released, fields } = await transact(deps.db, change, async (tx) => {
+  const released = await transact(deps.db, change, async (tx) => {
     const set = { ...move.intent, lastChargeId: after.intent.lastChargeId, attempts: after.intent.attempts, updatedAt: at };
     const rest = restOf(held, after, { move, environment });
-    const written = await writeHeldIntent(tx, { intentId: held.intent.id, token: held.lease.token }, set, rest);
-    if (!written) throw new LeaseLost();
+    const fence = { intentId: held.intent.id, token: held.lease.token, version: held.intent.version };
+    const written = await writeHeldIntent(tx, fence, set, rest);
+    if (written.kind === 'lost') throw new LeaseLost();
+    if (written.kind === 'changed') throw new PaymentChanged();
     await writeRows(tx, writing);
     const unowed = await tellInvoice(tx, change, { after, move, at });
-    const drafts = eventsOf(withFields(held, written.fields), withFields(after, written.fields), { move, environment });
-    await appendEvents(tx, change, drafts);
+    await appendEvents(tx, change, eventsOf(held, after, { move, environment }));
     if (unowed) await returnUnowed(tx, change, { after, unowed, at });
-    return written;
+    return written.released;
   });
-  return { ...withFields(after, fields), released, footing: null };
-}
-
-/** What was changed beside the lease is neither undone nor told as this move's doing. */
-function withFields(held: HeldPayment, fields: WrittenIntent['fields']): HeldPayment {
-  return { ...held, intent: { ...held.intent, ...fields } };
+  return { ...after, released, footing: null };
 }
 
 async function writeRows(tx: Tx, { held, after, move, at, callLimitMs }: Writing): Promise<void> {
@@ -89,7 +87,8 @@ async function writeRows(tx: Tx, { held, after, move, at, callLimitMs }: Writing
   if (move.waitsFor && !(await holdStops(tx, move.waitsFor))) throw new ChargingStopped();
   if (move.charge) {
     const row = after.charges.find((charge) => charge.id === move.charge!.id)!;
-    await updateCharge(tx, row.id, { ...move.charge.set, version: row.version, updatedAt: at });
+    const set = { ...move.charge.set, version: row.version, updatedAt: at };
+    if (!(await updateHeldCharge(tx, row.id, set))) throw new PaymentChanged();
   }
   if (move.newRefund) await insertRefund(tx, move.newRefund);
   if (move.refund) {

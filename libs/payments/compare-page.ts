@@ -13,7 +13,7 @@ import { agrees, claims, parseReference, type TheirSide } from '../domain/reconc
 import type { LookupCall, ToldPayment } from '../processors/port.js';
 import { publicId } from '../views/ids.js';
 import { adoptAttempt } from './adopt-attempt.js';
-import { loadPayment } from './advance-payment.js';
+import { loadPayment } from './load-payment.js';
 import { tellsNothingNew } from './callback-move.js';
 import type { OpenConnection } from './connection-cache.js';
 import type { PaymentDeps } from './payment.deps.js';

@@ -2,11 +2,12 @@ import { stampSend } from '../db/payment.writes.js';
 import type { ChargeOperationRow, ChargeRow } from '../db/schema/index.js';
 import { resendDeadline } from '../domain/payment/payment.schedule.js';
 import type { OperationOutcome, ProcessorAdapter } from '../processors/port.js';
-import { commitMove, keepEvidence, LeaseLost } from './commit-move.js';
+import { keepEvidence, LeaseLost } from './commit-move.js';
 import type { OpenConnection } from './connection-cache.js';
 import type { HeldPayment } from './held-payment.js';
 import { operationOutcomeMove } from './operation-outcome.js';
 import type { PaymentDeps } from './payment.deps.js';
+import { recordOutcome } from './record-outcome.js';
 import { saysNothingOfOthers } from './send-charge.js';
 
 /** Failed reads after which a strongly consistent "absent" means that the operation was never made. */
@@ -89,9 +90,12 @@ interface Performed {
 
 export async function recordOperation(deps: PaymentDeps, held: HeldPayment, performed: Performed): Promise<HeldPayment> {
   try {
-    const move = operationOutcomeMove(held, performed, deps.environment);
-    const sent = move.operation ? { ...move, operation: { ...move.operation, set: { ...sentAt(held, performed.operation), ...move.operation.set } } } : move;
-    return await commitMove(deps, held, sent);
+    return await recordOutcome(deps, held, (current) => {
+      const operation = current.operations.find((each) => each.id === performed.operation.id)!;
+      const charge = current.charges.find((each) => each.id === performed.charge.id)!;
+      const move = operationOutcomeMove(current, { operation, charge, outcome: performed.outcome }, deps.environment);
+      return move.operation ? { ...move, operation: { ...move.operation, set: { ...sentAt(current, operation), ...move.operation.set } } } : move;
+    });
   } catch (error) {
     if (error instanceof LeaseLost && !saysNothingOfOthers(performed.outcome)) {
       await keepEvidence(deps, held, { chargeId: performed.charge.id, operationId: performed.operation.id, outcome: performed.outcome });

@@ -2,11 +2,12 @@ import type { ChargeRow } from '../db/schema/index.js';
 import type { AttemptOutcome } from '../domain/payment/outcome.js';
 import type { AuthorizeCall, PaymentOutcome } from '../processors/port.js';
 import { chargeOutcomeMove } from './charge-outcome.js';
-import { commitMove, keepEvidence, LeaseLost } from './commit-move.js';
+import { keepEvidence, LeaseLost } from './commit-move.js';
 import type { OpenConnection } from './connection-cache.js';
 import type { HeldPayment } from './held-payment.js';
 import type { PaymentDeps } from './payment.deps.js';
 import { neverConfirmed, prepareCharge } from './prepare-charge.js';
+import { recordOutcome } from './record-outcome.js';
 
 export function sealRequest(deps: PaymentDeps, chargeId: string, call: AuthorizeCall): string {
   return deps.secrets.seal(JSON.stringify(call), { table: 'charges', column: 'request_sealed', row: chargeId });
@@ -45,7 +46,10 @@ export function saysNothingOfOthers({ outcomeClass }: AttemptOutcome): boolean {
 
 export async function recordCharge(deps: PaymentDeps, held: HeldPayment, charge: ChargeRow, outcome: PaymentOutcome): Promise<HeldPayment> {
   try {
-    return await commitMove(deps, held, chargeOutcomeMove(held, charge, outcome, deps.environment));
+    return await recordOutcome(deps, held, (current) => {
+      const row = current.charges.find((each) => each.id === charge.id)!;
+      return chargeOutcomeMove(current, row, outcome, deps.environment);
+    });
   } catch (error) {
     const evidence = error instanceof LeaseLost && !saysNothingOfOthers(outcome);
     if (evidence) await keepEvidence(deps, held, { chargeId: charge.id, operationId: null, outcome });

@@ -2,6 +2,8 @@ import { LRUCache } from 'lru-cache';
 import type { SubscriptionRow } from '../../../../libs/db/schema/index.js';
 import { subscriptionsToWake } from '../../../../libs/db/subscription.queries.js';
 import { wakeSubscriptionWorkflow } from '../../../../libs/temporal/subscription.client.js';
+import { subscriptionWorkflowId } from '../../../../libs/contracts/subscription.contract.js';
+import { endStuckWorkflow } from '../../../../libs/temporal/stuck-workflow.js';
 import { publicId } from '../../../../libs/views/ids.js';
 import type { Composition } from '../activities.js';
 import { startPeriodic } from './periodic.js';
@@ -18,6 +20,9 @@ export function startReconciler({ config, db, client, log }: Composition): () =>
 
   const wake = async (row: SubscriptionRow): Promise<void> => {
     const id = (kind: 'sub' | 'cus' | 'acct', uuid: string) => publicId(kind, config.environment, uuid);
+    if (await endStuckWorkflow(client, subscriptionWorkflowId(id('sub', row.id)))) {
+      log.warn({ subscription_id: id('sub', row.id) }, 'a subscription workflow that failed again and again was ended');
+    }
     await wakeSubscriptionWorkflow(client, {
       subscriptionId: row.id,
       accountId: row.accountId,

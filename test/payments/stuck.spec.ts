@@ -1,0 +1,61 @@
+import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import { connect, type Database } from '../../libs/db/client.js';
+import { newId } from '../../libs/db/mint.js';
+import { systemChange } from '../../libs/db/account.writes.js';
+import { transact } from '../../libs/db/change.js';
+import { createSecretBox } from '../../libs/db/secret.js';
+import { createIntent } from '../../libs/payments/create-intent.js';
+import { createPaymentDeps } from '../../libs/payments/payment.deps.js';
+import { paymentStart } from '../../libs/payments/payment-start.js';
+import { wakePaymentWorkflow } from '../../libs/temporal/payment.client.js';
+import { endStuckWorkflow } from '../../libs/temporal/stuck-workflow.js';
+import { parsePublicId, publicId } from '../../libs/views/ids.js';
+import { eventually, shared } from '../support/stack.js';
+import { cardOf, ledgerOf, openShop, settled, type Shop } from './shop.js';
+
+let shop: Shop;
+let database: Database;
+let connection: Connection;
+let client: Client;
+
+beforeAll(async () => {
+  database = connect(shared.databaseUrlStaging, { max: 4 });
+  connection = await Connection.connect({ address: shared.temporalAddress });
+  client = new Client({ connection, namespace: shared.namespaceStaging });
+  shop = await openShop();
+});
+afterAll(async () => {
+  await database?.close();
+  await connection?.close();
+});
+
+const attempts = async (handle: WorkflowHandle) => (await handle.describe()).raw.pendingWorkflowTask?.attempt ?? 0;
+
+describe('a payment whose workflow fails at each of its tasks', () => {
+  it('is taken from it and goes on with a new one: one charge', async () => {
+    const [id, key] = shared.secretKeysStaging.split(',')[0]!.split(':');
+    const secrets = createSecretBox([{ id: id!, key: Buffer.from(key!, 'base64') }]);
+    const deps = createPaymentDeps({ db: database.db, environment: 'staging', secrets, simulatorUrl: shared.simulatorUrl, owner: 'spec' });
+    const change = systemChange('staging', shop.id);
+    const uuid = (kind: 'cus' | 'pm', value: string) => parsePublicId(kind, 'staging', value)!;
+    const wish = { id: newId(), customerId: uuid('cus', shop.customer), amountAtom: 700, currency: 'eur', paymentMethodId: uuid('pm', await cardOf(shop)), confirm: true };
+    const payment = publicId('pi', 'staging', wish.id);
+    const broken = await client.workflow.start('noSuchWorkflow', { workflowId: `payment/${payment}`, taskQueue: 'payments' });
+    const intent = await transact(database.db, change, (tx) => createIntent(tx, change, { ...wish, driver: 'workflow' }));
+    await wakePaymentWorkflow(client, await paymentStart(deps, intent));
+    expect((await broken.describe()).status.name).toBe('RUNNING');
+    expect(await eventually(async () => (await attempts(broken)) >= 3 && endStuckWorkflow(client, `payment/${payment}`), { timeoutMs: 60_000 })).toBe(true);
+    await wakePaymentWorkflow(client, await paymentStart(deps, intent));
+    await settled(shop, payment, 'succeeded');
+    expect(await ledgerOf(shop, payment)).toHaveLength(1);
+  }, 90_000);
+
+  it('keeps a workflow that runs', async () => {
+    const waiting = await shop.admin.post('/payment-intents/', {
+      amount_atom: 900, currency: 'eur', customer_id: shop.customer, payment_method_id: await cardOf(shop), confirm: true, capture_method: 'manual',
+    });
+    expect(waiting.body.status).toBe('requires_capture');
+    expect(await endStuckWorkflow(client, `payment/${waiting.body.id}`)).toBe(false);
+    expect(await endStuckWorkflow(client, 'payment/pi_stg_gone')).toBe(false);
+  });
+});
