@@ -16,7 +16,7 @@ export interface InvoiceOutcome {
   invoiceId: string;
   paymentIntentId: string;
   /** `refunded`: `amountAtom` of what was paid left again. */
-  outcome: 'paid' | 'failed' | 'refunded';
+  outcome: 'paid' | 'failed' | 'refunded' | 'recheck';
   amountAtom: number;
   /** For people, of a failed payment. */
   failureMessage: string | null;
@@ -31,6 +31,7 @@ export async function settleInvoice(tx: Tx, change: Change, outcome: InvoiceOutc
   const row = await lockInvoice(tx, change.accountId, outcome.invoiceId);
   if (outcome.outcome === 'refunded') await returnMoney(tx, change, { row, outcome });
   else if (outcome.outcome === 'failed') await failInvoice(tx, change, { row, message: outcome.failureMessage, at: outcome.at });
+  else if (outcome.outcome === 'recheck') return takesNoMoneyOf(row, outcome.paymentIntentId) ? row : null;
   else {
     const status = moveInvoice(row.status, 'pay');
     if (!status) return row;
@@ -38,6 +39,11 @@ export async function settleInvoice(tx: Tx, change: Change, outcome: InvoiceOutc
     await updateInvoice(tx, change, { row, set, at: outcome.at, event: 'invoice.paid' });
   }
   return null;
+}
+
+/** Void, or paid by another payment than this one. */
+function takesNoMoneyOf(row: InvoiceRow, paymentIntentId: string): boolean {
+  return row.status === 'void' || (row.status === 'paid' && row.paymentIntentId !== paymentIntentId);
 }
 
 /** Money that came for an invoice that was closed meanwhile goes back without having been the invoice's. */

@@ -142,6 +142,7 @@ async function returnUnowed(tx: Tx, change: Change, { after, unowed, at }: { aft
   if (!charge || busy) return raiseUnowed(tx, unowed, at);
   const wish = { id: siblingId(charge.id, 'unowed'), intentId: after.intent.id, chargeId: charge.id, now: at, intended: true };
   await refundCharge(tx, change, { ...wish, reason: 'duplicate', description: `The invoice is ${unowed.status}` });
+  await settleAttention(tx, { type: 'invoice_paid_twice', objectId: unowed.id, resolution: 'The payment is refunded.' }, at);
 }
 
 /** Keeps an outcome whose finder has lost the lease; the next holder applies it. */

@@ -29,8 +29,8 @@ export interface Move {
   /** Stops that the payment begins to wait for; they must stand while it is written. */
   waitsFor?: string[];
   events: { intent?: string; charge?: string; refund?: string; dispute?: string };
-  /** What the payment's invoice must learn. */
-  invoice?: 'paid' | 'failed';
+  /** What the payment's invoice must learn. `recheck`: whether it takes the money that it could not send back before. */
+  invoice?: 'paid' | 'failed' | 'recheck';
   /** Amount that left the invoice's payment again. */
   refundedAtom?: number;
 }

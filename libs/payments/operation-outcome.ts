@@ -197,6 +197,8 @@ function refused(held: HeldPayment, { operation, charge, outcome }: Performed): 
 function refusedVoid(held: HeldPayment, { operation, charge }: Performed, message: string): Partial<Move> {
   const again = held.operations.some((each) => each.id !== operation.id && each.purpose === operation.purpose && each.status === 'failed');
   const unresolved = charge.status === 'pending';
+  // It was captured meanwhile: if nobody owes it, it goes back as a refund.
+  if (charge.status === 'succeeded' && charge.capturedAtom > 0 && !charge.isLate) return { events: { charge: 'charge.updated' }, invoice: 'recheck' };
   if (unresolved && operation.purpose !== 'partial' && !again) {
     return { charge: { id: charge.id, set: { nextLookupAt: new Date(held.clock()) } }, events: { charge: 'charge.updated' } };
   }
