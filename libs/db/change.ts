@@ -30,22 +30,16 @@ export async function transact<T>(db: Db, change: Change, work: (tx: Tx) => Prom
   return result;
 }
 
+/** The idempotency record of a keyed request; its heartbeat is the database's clock. */
+export function claimRow(change: Change) {
+  const { key, fingerprint, tokenId, owner, objectId } = change.claim!;
+  return { id: newId(), accountId: change.accountId, key, fingerprint, tokenId, commandId: change.commandId, objectId, owner, createdAt: new Date() };
+}
+
 async function claimKey(tx: Tx, change: Change): Promise<void> {
-  const claim = change.claim!;
   const [row] = await tx
     .insert(idempotencyKeys)
-    .values({
-      id: newId(),
-      accountId: change.accountId,
-      key: claim.key,
-      fingerprint: claim.fingerprint,
-      tokenId: claim.tokenId,
-      commandId: change.commandId,
-      objectId: claim.objectId,
-      owner: claim.owner,
-      heartbeatAt: sql`clock_timestamp()`,
-      createdAt: new Date(),
-    })
+    .values({ ...claimRow(change), heartbeatAt: sql`clock_timestamp()` })
     .onConflictDoUpdate({
       target: [idempotencyKeys.accountId, idempotencyKeys.key],
       set: { heartbeatAt: sql`clock_timestamp()`, objectId: sql`coalesce(${idempotencyKeys.objectId}, excluded.object_id)` },

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
 import type { Change } from '../domain/change/change.js';
 import { orFail, sendBatch, statementOf, type Statement } from './batch.js';
+import { claimRow } from './change.js';
 import { isStopped, type StopTarget } from './charge-stop.queries.js';
 import type { Db } from './client.js';
 import { subscribersOf, type RenderedEvents } from './event.writes.js';
-import { newId } from './mint.js';
 import type { Fence, IntentRest } from './payment.writes.js';
 import { leaseSeconds } from './payment-lease.writes.js';
 import { charges, events, idempotencyKeys, paymentIntents, paymentMethodMappings, webhookDeliveries, type ChargeRow, type PaymentIntentRow } from './schema/index.js';
@@ -129,21 +129,7 @@ function eventStatements({ events: rows, deliveries }: RenderedEvents): Statemen
 
 /** As `transact` does it for a transaction: the record of a keyed request is written with its first effect. */
 function claimStatement(change: Change): Statement {
-  const claim = change.claim!;
-  const inserted = insertStatement(idempotencyKeys, [
-    {
-      id: newId(),
-      accountId: change.accountId,
-      key: claim.key,
-      fingerprint: claim.fingerprint,
-      tokenId: claim.tokenId,
-      commandId: change.commandId,
-      objectId: claim.objectId,
-      owner: claim.owner,
-      heartbeatAt: clockTimestamp,
-      createdAt: new Date(),
-    },
-  ]);
+  const inserted = insertStatement(idempotencyKeys, [{ ...claimRow(change), heartbeatAt: clockTimestamp }]);
   const text = `${inserted.text} on conflict (account_id, key) do update
     set heartbeat_at = clock_timestamp(), object_id = coalesce(idempotency_keys.object_id, excluded.object_id)
     where idempotency_keys.command_id = excluded.command_id and idempotency_keys.completed_at is null returning id`;

@@ -1,5 +1,4 @@
 import { transact } from '../db/change.js';
-import { newId } from '../db/mint.js';
 import { chargesOfIntent, intentByReference } from '../db/payment.queries.js';
 import { insertCharge, lockIntent, updateIntent, wakePayment } from '../db/payment.writes.js';
 import type { ChargeRow, PaymentIntentRow } from '../db/schema/index.js';
@@ -7,6 +6,7 @@ import type { Change } from '../domain/change/change.js';
 import type { ToldPayment } from '../processors/port.js';
 import type { OpenConnection } from './connection-cache.js';
 import type { PaymentDeps } from './payment.deps.js';
+import { pendingCharge } from './pending-charge.js';
 
 export interface LostAttempt {
   connection: OpenConnection;
@@ -50,45 +50,18 @@ function lostRow(intent: PaymentIntentRow, { connection, told, reference }: Lost
   const at = new Date();
   const madeAt = told.createdAt ? new Date(told.createdAt) : at;
   const text = `${reference.intent}-${reference.attempt}`;
-  return {
-    id: newId(),
-    accountId: intent.accountId,
-    paymentIntentId: intent.id,
-    customerId: intent.customerId,
-    invoiceId: intent.invoiceId,
-    subscriptionId: intent.subscriptionId,
+  return pendingCharge(intent, {
     attemptNumber: reference.attempt,
     confirmation: Math.max(1, intent.confirmation),
     processorId: connection.id,
-    paymentMethodId: intent.paymentMethodId!,
-    amountAtom: intent.amountAtom,
-    currency: intent.currency,
-    status: 'pending',
     outcomeClass: 'unknown',
     reference: text,
     idempotencyKey: text,
     processorPaymentId: told.processorPaymentId,
-    declineCode: null,
-    failureMessage: null,
-    rawCode: null,
-    rawMessage: null,
-    retryAdvice: null,
-    networkAdviceCode: null,
-    fingerprint: null,
-    authorizedAtom: 0,
-    capturedAtom: 0,
-    refundedAtom: 0,
-    voidedAt: null,
-    isLate: false,
-    disputed: false,
     leaseToken: intent.leaseToken,
-    callBy: at,
     firstSentAt: madeAt,
-    requestSealed: null,
-    lookups: 0,
     nextLookupAt: at,
     sendingClosedAt: at,
-    absentAt: null,
     decision: {
       rule: null,
       strategy: 'reconciliation',
@@ -100,12 +73,9 @@ function lostRow(intent: PaymentIntentRow, { connection, told, reference }: Lost
       version: null,
       fallback_reason: null,
     },
-    redirectUrl: null,
-    customFields: null,
-    processorMetadata: null,
     reconciledAt: at,
-    version: 1,
     createdAt: madeAt,
-    updatedAt: at,
-  };
+    at,
+  });
+
 }

@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import { newId } from '../db/mint.js';
 import { routeDocument, routingContext, type RoutingContext } from '../db/payment-context.queries.js';
 import type { ChargeRow, PaymentIntentRow } from '../db/schema/index.js';
 import type { OutcomeClass } from '../domain/payment/outcome.js';
@@ -15,6 +14,7 @@ import type { OpenConnection } from './connection-cache.js';
 import type { HeldPayment } from './held-payment.js';
 import type { Move } from './move.js';
 import type { PaymentDeps } from './payment.deps.js';
+import { pendingCharge } from './pending-charge.js';
 import { candidatesOf, factsOf } from './route-candidates.js';
 import { sealRequest, sendCharge } from './send-charge.js';
 
@@ -188,62 +188,18 @@ function countedFingerprint(context: RoutingContext, target: OpenConnection): st
   return context.mappings.find((each) => each.processor_id === target.id)?.fingerprint ?? null;
 }
 
-interface ChargeParts {
-  target: OpenConnection;
-  call: AuthorizeCall;
-  decision: StoredDecision;
-  fingerprint: string | null;
-}
-
-function newCharge(held: HeldPayment, parts: ChargeParts): ChargeRow {
+function newCharge(held: HeldPayment, { target, call, decision, fingerprint }: AttemptPlan): ChargeRow {
   const { intent } = held;
-  const at = new Date(held.clock());
-  return {
-    id: newId(),
-    accountId: intent.accountId,
-    paymentIntentId: intent.id,
-    customerId: intent.customerId,
-    invoiceId: intent.invoiceId,
-    subscriptionId: intent.subscriptionId,
+  return pendingCharge(intent, {
     attemptNumber: intent.attempts + 1,
     confirmation: intent.confirmation,
-    processorId: parts.target.id,
-    paymentMethodId: intent.paymentMethodId!,
-    amountAtom: intent.amountAtom,
-    currency: intent.currency,
-    status: 'pending',
-    outcomeClass: null,
-    reference: parts.call.reference,
-    idempotencyKey: parts.call.idempotencyKey,
-    processorPaymentId: null,
-    declineCode: null,
-    failureMessage: null,
-    rawCode: null,
-    rawMessage: null,
-    retryAdvice: null,
-    networkAdviceCode: null,
-    fingerprint: parts.fingerprint,
-    authorizedAtom: 0,
-    capturedAtom: 0,
-    refundedAtom: 0,
-    voidedAt: null,
-    isLate: false,
-    disputed: false,
+    processorId: target.id,
+    reference: call.reference,
+    idempotencyKey: call.idempotencyKey,
+    fingerprint,
     leaseToken: held.lease.token,
-    callBy: at,
     firstSentAt: new Date(),
-    requestSealed: null,
-    lookups: 0,
-    nextLookupAt: null,
-    sendingClosedAt: null,
-    absentAt: null,
-    decision: parts.decision as unknown as Record<string, unknown>,
-    redirectUrl: null,
-    customFields: null,
-    processorMetadata: null,
-    reconciledAt: null,
-    version: 1,
-    createdAt: at,
-    updatedAt: at,
-  };
+    decision: decision as unknown as Record<string, unknown>,
+    at: new Date(held.clock()),
+  });
 }
