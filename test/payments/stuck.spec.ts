@@ -44,7 +44,7 @@ describe('a payment whose workflow fails at each of its tasks', () => {
     const intent = await transact(database.db, change, (tx) => createIntent(tx, change, { ...wish, driver: 'workflow' }));
     await wakePaymentWorkflow(client, await paymentStart(deps, intent));
     expect((await broken.describe()).status.name).toBe('RUNNING');
-    expect(await eventually(async () => (await attempts(broken)) >= 3 && endStuckWorkflow(client, `payment/${payment}`), { timeoutMs: 60_000 })).toBe(true);
+    expect(await eventually(async () => (await attempts(broken)) >= 3 && endStuckWorkflow(client, `payment/${payment}`, 3), { timeoutMs: 60_000 })).toBe(true);
     await wakePaymentWorkflow(client, await paymentStart(deps, intent));
     await settled(shop, payment, 'succeeded');
     expect(await ledgerOf(shop, payment)).toHaveLength(1);
@@ -55,7 +55,7 @@ describe('a payment whose workflow fails at each of its tasks', () => {
       amount_atom: 900, currency: 'eur', customer_id: shop.customer, payment_method_id: await cardOf(shop), confirm: true, capture_method: 'manual',
     });
     expect(waiting.body.status).toBe('requires_capture');
-    expect(await endStuckWorkflow(client, `payment/${waiting.body.id}`)).toBe(false);
-    expect(await endStuckWorkflow(client, 'payment/pi_stg_gone')).toBe(false);
+    expect(await endStuckWorkflow(client, `payment/${waiting.body.id}`, 2)).toBe(false);
+    expect(await endStuckWorkflow(client, 'payment/pi_stg_gone', 2)).toBe(false);
   });
 });

@@ -17,10 +17,12 @@ const quietMs = 30_000;
 /** Wakes or starts again the workflow of every subscription that should have moved and did not. */
 export function startReconciler({ config, db, client, log }: Composition): () => Promise<void> {
   const woken = new LRUCache<string, number>({ max: 50_000, ttl: quietMs });
+  /** Those that may have been woken in vain. */
+  const before = new LRUCache<string, number>({ max: 50_000 });
 
   const wake = async (row: SubscriptionRow): Promise<void> => {
     const id = (kind: 'sub' | 'cus' | 'acct', uuid: string) => publicId(kind, config.environment, uuid);
-    if (await endStuckWorkflow(client, subscriptionWorkflowId(id('sub', row.id)))) {
+    if (before.get(row.id) === row.version && (await endStuckWorkflow(client, subscriptionWorkflowId(id('sub', row.id)), 3))) {
       log.warn({ subscription_id: id('sub', row.id) }, 'a subscription workflow that failed again and again was ended');
     }
     await wakeSubscriptionWorkflow(client, {
@@ -32,6 +34,7 @@ export function startReconciler({ config, db, client, log }: Composition): () =>
       status: row.status,
       summary: `Subscription ${row.name}`.slice(0, 200),
     });
+    before.set(row.id, row.version);
     log.info({ subscription_id: id('sub', row.id), status: row.status }, 'late subscription goes on');
   };
 

@@ -36,7 +36,7 @@ export function startSweeper({ db, client, payments, log }: Composition): () => 
 
   const start = async (intent: PaymentIntentRow): Promise<void> => {
     const begin = await paymentStart(payments, intent);
-    if (isUnmoved(intent) && (await endStuckWorkflow(client, paymentWorkflowId(begin.payment)))) {
+    if (isUnmoved(intent) && (await endStuckWorkflow(client, paymentWorkflowId(begin.payment), 2))) {
       log.warn({ payment_intent_id: intent.id }, 'a payment workflow that failed again and again was ended');
     }
     await wakePaymentWorkflow(client, begin);
