@@ -1,5 +1,9 @@
+import { chownSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { choosePorts, portBase, portNames } from './port.js';
+import { identify } from './process.js';
 
 const base = 22_300;
 
@@ -16,6 +20,17 @@ describe('choosePorts', () => {
     const all = choices.flatMap(({ ports }) => Object.values(ports));
     choices.forEach((choice) => choice.release());
     expect(new Set(all).size).toBe(3 * portNames.length);
+  });
+
+  it('respects what another person has reserved', async () => {
+    (await choosePorts(base + 60, {})).release();
+    const file = join(tmpdir(), 'signalbox-ports', String(base + 60));
+    writeFileSync(file, JSON.stringify(identify(process.pid)));
+    if (process.getuid?.() === 0) chownSync(file, 65_534, 65_534);
+    const choice = await choosePorts(base + 60, {});
+    choice.release();
+    rmSync(file);
+    expect(choice.moved.map(({ wanted }) => wanted)).toEqual([base + 60]);
   });
 
   it('keeps the ports of the last start, and says which had to move', async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,8 +45,7 @@ export function portBase(text: string | undefined): number | null {
  * A reservation file per port keeps two starts at the same moment apart.
  */
 export async function choosePorts(base: number | null, kept: Partial<Ports>): Promise<PortChoice> {
-  const folder = join(tmpdir(), `signalbox-ports-${process.getuid?.() ?? 0}`);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const folder = reservations();
   const ports = {} as Ports;
   const moved: PortChoice['moved'] = [];
   const used = new Set<number>();
@@ -61,13 +60,25 @@ export async function choosePorts(base: number | null, kept: Partial<Ports>): Pr
   return { ports, moved, release: () => used.forEach((port) => rmSync(join(folder, String(port)), { force: true })) };
 }
 
+/** One folder for all people of the machine, as `/tmp` is: anybody adds a file, nobody removes another's. */
+function reservations(): string {
+  const folder = join(tmpdir(), 'signalbox-ports');
+  try {
+    mkdirSync(folder);
+    chmodSync(folder, 0o1777);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  return folder;
+}
+
 async function reserve(folder: string, port: number): Promise<boolean> {
   const path = join(folder, String(port));
   const owner = ownerOf(path);
   if (owner !== null && isAlive(owner)) return false;
-  if (owner !== null) rmSync(path, { force: true });
   try {
-    writeFileSync(path, JSON.stringify(identify(process.pid)), { flag: 'wx', mode: 0o600 });
+    if (owner !== null) rmSync(path, { force: true });
+    writeFileSync(path, JSON.stringify(identify(process.pid)), { flag: 'wx', mode: 0o644 });
   } catch {
     return false;
   }
