@@ -27,6 +27,7 @@ const shared = {
 
 export default {
   rootDir,
+  testSequencer: '<rootDir>/.config/jest.sequencer.mjs',
   projects: [
     {
       ...shared,
