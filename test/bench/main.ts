@@ -5,17 +5,16 @@ import { Pool } from 'undici';
 import { startTestStack, type TestStack } from '../../apps/cli/src/stack/test-stack.js';
 import { parsePublicId } from '../../libs/views/ids.js';
 import { bareLoop, makeBacklog, untilReceived, type ReceiverReport } from './deliveries.js';
-import { load, percentile, type Sample } from './measure.js';
+import { measureExecutions, measureHanging } from './executions.js';
+import { load, percentile } from './measure.js';
 import { residentMiB } from './memory.js';
-import { Report } from './report.js';
+import { Report, round, show } from './report.js';
 import { setStage, type Stage } from './stage.js';
 import { startSubprocess } from './subprocess.js';
 
 const quick = process.argv.includes('--quick');
 const dist = fileURLToPath(new URL('../..', import.meta.url));
 const report = new Report();
-const round = (value: number) => (value >= 100 ? value.toFixed(0) : value.toFixed(value >= 10 ? 1 : 2));
-const shown = ({ rate, p50, p99, errors }: Sample) => `${round(rate)}/s, p50 ${round(p50)} ms, p99 ${round(p99)} ms${errors ? `, ${errors} errors` : ''}`;
 const heading = (text: string) => process.stdout.write(`\n${text}\n`);
 
 async function main(): Promise<void> {
@@ -24,6 +23,9 @@ async function main(): Promise<void> {
   try {
     const stage = await setStage(stack);
     await measurePayments(stack, stage);
+    heading('inline beside workflow');
+    await measureExecutions(report, stage, { quick });
+    await measureHanging(report, stage, { quick });
     await measureReads(stack, stage);
     await measureDeliveries(stage);
     await stage.close();
@@ -46,8 +48,8 @@ async function measurePayments(stack: TestStack, stage: Stage): Promise<void> {
   heading('one at a time, on an idle system');
   const idle = { callers: 1, operations: quick ? 30 : 100, seconds: 30 };
   const alone = { bare: await load(bare, idle), pay: await load(pay, idle) };
-  report.add('bare workflow, 1 caller', shown(alone.bare));
-  report.add('payment, 1 caller', shown(alone.pay));
+  report.add('bare workflow, 1 caller', show(alone.bare));
+  report.add('payment, 1 caller', show(alone.pay));
   const extra = alone.pay.p50 - alone.bare.p50;
   report.add('payment p50 over the bare workflow\'s', `${round(extra)} ms`, '≤ 12 ms', extra <= 12);
 
@@ -58,8 +60,8 @@ async function measurePayments(stack: TestStack, stage: Stage): Promise<void> {
     const floor = await load(bare, { callers, operations: 100_000, seconds });
     const paid = await load(pay, { callers, operations: 100_000, seconds });
     ratios.push(paid.rate / floor.rate);
-    report.add(`bare workflow (the floor), ${callers} callers`, shown(floor));
-    report.add(`payments without endpoints, ${callers} callers`, shown(paid));
+    report.add(`bare workflow (the floor), ${callers} callers`, show(floor));
+    report.add(`payments without endpoints, ${callers} callers`, show(paid));
   }
   const best = Math.max(...ratios);
   report.add('payments / floor, without endpoints', ratios.map(round).join(' and '), '≥ 0.7', best >= 0.7);
@@ -68,7 +70,7 @@ async function measurePayments(stack: TestStack, stage: Stage): Promise<void> {
   const endpoint = await stage.call('POST', '/webhook-endpoints/', { url: receiver.url });
   const floor = await load(bare, { callers: 32, operations: 100_000, seconds });
   const paid = await load(pay, { callers: 32, operations: 100_000, seconds });
-  report.add('payments with one endpoint, 32 callers', shown(paid));
+  report.add('payments with one endpoint, 32 callers', show(paid));
   report.add('payments / floor, with one endpoint', round(paid.rate / floor.rate), '≥ 0.6', paid.rate / floor.rate >= 0.6);
   const heard = await receiver.ask<ReceiverReport>('reset');
   report.add('event → first byte at the receiver, under that load', `p50 ${percentile(heard.delays, 0.5)} ms, p99 ${percentile(heard.delays, 0.99)} ms`);
@@ -106,10 +108,10 @@ async function measureReads(stack: TestStack, stage: Stage): Promise<void> {
   await load(bare, { ...run, seconds: 2 });
   const got = await load(ours, run);
   const floor = await load(bare, run);
-  report.add('GET /customers/{id}, 32 callers', shown(got), '≥ 3000/s', got.rate >= 3000);
-  report.add('bare Fastify route with the same select', shown(floor));
+  report.add('GET /customers/{id}, 32 callers', show(got), '≥ 3000/s', got.rate >= 3000);
+  report.add('bare Fastify route with the same select', show(floor));
   report.add('GET by id / bare route', round(got.rate / floor.rate));
-  report.add('GET of the customer who made all payments of this run', shown(await load(busy, { ...run, seconds: 3 })));
+  report.add('GET of the customer who made all payments of this run', show(await load(busy, { ...run, seconds: 3 })));
   await bareHttp.close();
   bareServer.stop();
 }

@@ -43,6 +43,28 @@ export async function load(operation: (index: number) => Promise<void>, { caller
   return { rate: latencies.length / took, p50: percentile(latencies, 0.5), p99: percentile(latencies, 0.99), count: latencies.length, errors };
 }
 
+/** Open loop: starts operations at an even rate, however long each takes. Latencies in milliseconds from the intended start. */
+export async function paced(operation: (index: number) => Promise<void>, { perSecond, seconds }: { perSecond: number; seconds: number }): Promise<Sample> {
+  const latencies: number[] = [];
+  const running = new Set<Promise<void>>();
+  let errors = 0;
+  const begin = performance.now();
+  for (let index = 0; index < perSecond * seconds; index += 1) {
+    const due = begin + (index * 1000) / perSecond;
+    const wait = due - performance.now();
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+    const one = operation(index).then(
+      () => void latencies.push(performance.now() - due),
+      () => void (errors += 1),
+    );
+    running.add(one);
+    void one.finally(() => running.delete(one));
+  }
+  await Promise.all(running);
+  const took = (performance.now() - begin) / 1000;
+  return { rate: latencies.length / took, p50: percentile(latencies, 0.5), p99: percentile(latencies, 0.99), count: latencies.length, errors };
+}
+
 export function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { cpus, totalmem } from 'node:os';
+import type { Sample } from './measure.js';
 
 export interface Figure {
   what: string;
@@ -7,6 +8,13 @@ export interface Figure {
   aim: string;
   /** Null where a figure has no aim. */
   met: boolean | null;
+}
+
+/** Three digits at most. */
+export const round = (value: number) => (value >= 100 ? value.toFixed(0) : value.toFixed(value >= 10 ? 1 : 2));
+
+export function show({ rate, p50, p99, errors }: Sample): string {
+  return `${round(rate)}/s, p50 ${round(p50)} ms, p99 ${round(p99)} ms${errors ? `, ${errors} errors` : ''}`;
 }
 
 export class Report {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'drizzle-orm';
 import { Pool } from 'undici';
 import type { TestStack } from '../../apps/cli/src/stack/test-stack.js';
 import { openAccount } from '../../libs/db/account.writes.js';
@@ -12,8 +13,13 @@ export interface Stage {
   http: Pool;
   headers: Record<string, string>;
   customerId: string;
+  simulatorUrl: string;
+  /** Body of a payment that is confirmed at once. */
+  wish: Record<string, unknown>;
   pay: (body?: Record<string, unknown>) => Promise<void>;
   call: <T = Record<string, any>>(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown) => Promise<T>;
+  /** Deliveries of the account that wait or are tried again. */
+  pendingDeliveries(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -47,9 +53,19 @@ export async function setStage(stack: TestStack): Promise<Stage> {
     const intent = await call('POST', '/payment-intents/', { ...wish, ...body });
     if (intent.status !== 'succeeded') throw new Error(`a payment is ${String(intent.status)}`);
   };
+  const pendingDeliveries = async () => {
+    const { rows } = await database.db.execute<{ count: number }>(sql`
+      select count(*)::int as count from webhook_deliveries where account_id = ${account.id} and status = 'pending'`);
+    return rows[0]!.count;
+  };
   const close = async () => {
     await http.close();
     await database.close();
   };
-  return { database, account, http, headers, customerId: customer.id, pay, call, close };
+  return { database, account, http, headers, customerId: customer.id, simulatorUrl: stack.simulatorUrl!, wish, pay, call, pendingDeliveries, close };
+}
+
+/** Asks every 20 ms. */
+export async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20));
 }

@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import { Pool } from 'undici';
+import { load, paced, type Sample } from './measure.js';
+import { show, type Report } from './report.js';
+import { until, type Stage } from './stage.js';
+import { startSubprocess } from './subprocess.js';
+import type { ReceiverReport } from './deliveries.js';
+
+const inline = { execution: 'inline' };
+
+/** Inline payments under load, with and without an endpoint; both executions at an even rate over the provider's own answer. */
+export async function measureExecutions(report: Report, stage: Stage, { quick }: { quick: boolean }): Promise<void> {
+  const minute = { callers: 32, operations: 10_000_000, seconds: quick ? 6 : 60 };
+  await load(() => stage.pay(inline), { callers: 8, operations: 300, seconds: 10 });
+  const free = await load(() => stage.pay(inline), minute);
+  report.add('inline payments without endpoints, 32 callers, a minute', show(free), '≥ 600/s', free.rate >= 600 && free.errors === 0);
+
+  const receiver = await startSubprocess('receiver', {});
+  const endpoint = await stage.call('POST', '/webhook-endpoints/', { url: receiver.url });
+  const heard = await load(() => stage.pay(inline), { ...minute, seconds: quick ? 6 : 30 });
+  const ended = performance.now();
+  await until(async () => (await stage.pendingDeliveries()) === 0);
+  const backlog = (performance.now() - ended) / 1000;
+  await receiver.ask<ReceiverReport>('reset');
+  report.add('inline payments with one endpoint on all events', `${show(heard)}; backlog ${backlog.toFixed(1)} s`, '≥ 400/s, backlog ≤ 1 s', heard.rate >= 400 && backlog <= 1);
+  await stage.call('DELETE', `/webhook-endpoints/${endpoint.id}`);
+  receiver.stop();
+
+  const provider = await providerAlone(stage, { perSecond: 100, seconds: quick ? 4 : 15 });
+  const even = await paced(() => stage.pay(inline), { perSecond: 100, seconds: quick ? 4 : 20 });
+  const added = { p50: even.p50 - provider.p50, p99: even.p99 - provider.p50 };
+  report.add('the provider alone at 100/s', show(provider));
+  report.add('inline at 100/s over the provider\'s p50', `p50 ${added.p50.toFixed(1)} ms, p99 ${added.p99.toFixed(1)} ms, ${even.errors} errors`, 'p50 ≤ 8, p99 ≤ 50 ms, no error',
+    added.p50 <= 8 && added.p99 <= 50 && even.errors === 0);
+  const durable = await paced(() => stage.pay(), { perSecond: 10, seconds: quick ? 4 : 15 });
+  const over = durable.p50 - provider.p50;
+  report.add('workflow at 10/s over the provider\'s p50', `p50 ${over.toFixed(1)} ms, ${durable.errors} errors`, '≤ 40 ms', over <= 40);
+}
+
+/** What the provider itself takes for a charge, without this service. */
+async function providerAlone(stage: Stage, pace: { perSecond: number; seconds: number }): Promise<Sample> {
+  const http = new Pool(stage.simulatorUrl, { connections: 32 });
+  const headers = { authorization: 'Bearer bench', 'content-type': 'application/json' };
+  const post = async (path: string, body: object) => {
+    const answer = await http.request({ method: 'POST', path, headers, body: JSON.stringify(body) });
+    const text = await answer.body.text();
+    if (answer.statusCode >= 300) throw new Error(`the provider answered ${answer.statusCode}: ${text}`);
+    return JSON.parse(text) as { id: string };
+  };
+  const card = { number: '4242424242424242', exp_month: 12, exp_year: 2040, cvc: '123' };
+  const method = await post('/v1/payment-methods', { card });
+  const charge = () => ({
+    reference: randomUUID(), amount: 1000, currency: 'usd', capture: 'automatic', payment_method: method.id, off_session: false, return_url: null,
+    callback_url: null, metadata: {},
+  });
+  try {
+    return await paced(async () => void (await post('/v1/payments', charge())), pace);
+  } finally {
+    await http.close();
+  }
+}
+
+/** Payments at one connection while another never answers: ten a second go there until its breaker opens. */
+export async function measureHanging(report: Report, stage: Stage, { quick }: { quick: boolean }): Promise<void> {
+  const hanging = await stage.call('POST', '/payment-processors/', { name: 'hanging', kind: 'simulator', settings: { outcome: 'timeout_before_charge' } });
+  const alone = { strategy: 'priority', processors: [hanging.id] };
+  const route = await stage.call('POST', '/payment-routes/', { name: 'hanging', route_configuration: { rules: [], default: alone } });
+  const seconds = quick ? 6 : 20;
+  const calm = await paced(() => stage.pay(inline), { perSecond: 20, seconds });
+  const hangs = paced(async () => {
+    await stage.call('POST', '/payment-intents/', { ...stage.wish, ...inline, payment_route_id: route.id }).catch(() => undefined);
+  }, { perSecond: 10, seconds });
+  const beside = await paced(() => stage.pay(inline), { perSecond: 20, seconds });
+  report.add('inline at 20/s', show(calm));
+  const ratio = beside.p99 / calm.p99;
+  report.add('the same while another processor hangs', `${show(beside)}; p99 × ${ratio.toFixed(2)}`, '≤ 1.5', ratio <= 1.5 && beside.errors === 0);
+  await stage.call('DELETE', `/payment-routes/${route.id}`);
+  await stage.call('DELETE', `/payment-processors/${hanging.id}`);
+  await hangs;
+}
