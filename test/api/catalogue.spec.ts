@@ -1,4 +1,5 @@
 import { freshAccount, type Answer, type TestAccount } from '../support/account.js';
+import { untilListed } from '../support/events.js';
 
 let account: TestAccount;
 let productId: string;
@@ -38,6 +39,7 @@ interface Told {
 
 /** What the events of a price told of its being the default, oldest first: type, now, before. */
 async function toldDefaults(priceId: string): Promise<unknown[]> {
+  await untilListed(account.admin);
   const { body } = await account.admin.get(`/events?object_id=${priceId}`);
   const told = (body.data as (Told & { sequence: number })[]).sort((a, b) => a.sequence - b.sequence);
   return told.map(({ type, data, data_previous }) => [type, data.is_default, (data_previous as { is_default?: boolean } | null)?.is_default]);

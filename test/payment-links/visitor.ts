@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { Answer } from '../support/account.js';
 import { made, openShop, type LedgerPayment, type Shop, type ShopOptions } from '../payments/shop.js';
+import { untilListed } from '../support/events.js';
 
 export interface LinkShop extends Shop {
   /** One-time prices of one product: 12.50 EUR and 3.00 EUR. */
@@ -33,6 +34,7 @@ export async function moneyOf(shop: LinkShop, linkId: string): Promise<LedgerPay
 
 /** Types of an object's events, oldest first. */
 export async function eventsOf(shop: LinkShop, objectId: string): Promise<string[]> {
+  await untilListed(shop.admin);
   const { body } = await shop.admin.get(`/events?object_id=${objectId}&limit=100`);
   return (body.data as { type: string; sequence: number }[]).sort((x, y) => x.sequence - y.sequence).map((event) => event.type);
 }

@@ -13,6 +13,7 @@ import { changeOf } from '../../libs/payments/move-effects.js';
 import { eventsOf } from '../../libs/payments/move-events.js';
 import { createPaymentDeps } from '../../libs/payments/payment.deps.js';
 import { parsePublicId, publicId } from '../../libs/views/ids.js';
+import { untilListed } from '../support/events.js';
 import { openReceiver } from '../support/receiver.js';
 import { eventually, shared } from '../support/stack.js';
 import { Client, Connection } from '@temporalio/client';
@@ -113,6 +114,7 @@ describe('a payment that its request runs itself', () => {
     await eventually(() => receiver.received.filter(({ event }) => event.data.id === heard.body.id).length === 2);
     await shop.admin.post(`/webhook-endpoints/${endpoint}/disable`, {});
     const unheard = await inline({ method });
+    await untilListed(shop.admin);
     const { body } = await shop.admin.get(`/events?object_id=${unheard.body.id}`);
     const deliveries = await Promise.all((body.data as { id: string }[]).map(async ({ id }) => (await shop.admin.get(`/webhook-deliveries?event_id=${id}`)).body.data));
     expect(deliveries.flat()).toEqual([]);
@@ -127,6 +129,7 @@ describe('a payment that its request runs itself', () => {
     expect(described.status).toBe(200);
     const { body } = await answer;
     expect([body.status, body.description]).toEqual(['succeeded', 'told meanwhile']);
+    await untilListed(shop.admin);
     const { body: events } = await shop.admin.get(`/events?object_id=${body.id}&type=payment_intent.succeeded`);
     expect((await shop.admin.get(`/events/${events.data[0].id}`)).body.data.description).toBe('told meanwhile');
     expect(await eventTypes(shop, body.id)).toEqual(['payment_intent.created', 'payment_intent.updated', 'payment_intent.succeeded']);

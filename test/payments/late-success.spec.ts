@@ -1,4 +1,5 @@
 import type { Answer } from '../support/account.js';
+import { untilListed } from '../support/events.js';
 import { eventually } from '../support/stack.js';
 import { declined } from './scripted-provider.js';
 import { attemptsOf, closeProviders, openScriptedShop, scriptedCard, sell, type ScriptedShop } from './scripted-shop.js';
@@ -17,6 +18,7 @@ async function refundsOf(shop: ScriptedShop, intent: string): Promise<Answer['bo
 }
 
 async function typesOf(shop: ScriptedShop, object: string): Promise<string[]> {
+  await untilListed(shop.admin);
   const { body } = await shop.admin.get(`/events?object_id=${object}&limit=100`);
   return (body.data as { type: string; sequence: number }[]).sort((x, y) => x.sequence - y.sequence).map((event) => event.type);
 }

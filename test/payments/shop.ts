@@ -1,4 +1,5 @@
 import { freshAccount, type Answer, type Client, type TestAccount } from '../support/account.js';
+import { untilListed } from '../support/events.js';
 import { eventually, shared } from '../support/stack.js';
 
 /** An account that can take payments: a customer, two connections A and B, a route. */
@@ -86,6 +87,7 @@ export async function chargesOf(shop: Shop, intentId: string): Promise<Answer['b
 
 /** Types of the events of one object, in order. */
 export async function eventTypes(shop: Shop, objectId: string): Promise<string[]> {
+  await untilListed(shop.admin);
   const { body } = await shop.admin.get(`/events?object_id=${objectId}&limit=100`);
   return (body.data as { type: string; sequence: number }[]).sort((x, y) => x.sequence - y.sequence).map((event) => event.type);
 }

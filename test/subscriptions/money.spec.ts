@@ -1,5 +1,6 @@
 import { jest } from '@jest/globals';
 import { cardOf, chargesOf, pay } from '../payments/shop.js';
+import { untilListed } from '../support/events.js';
 import { eventually } from '../support/stack.js';
 import { becomes, invoicesOf, openStore, subOf, subscribe, takenFor, type Store } from './store.js';
 
@@ -120,6 +121,7 @@ it('what is written on a payment during its call is in the events that follow, a
   await eventually(async () => (await read(`/payment-intents/${intent.id}`)).status === 'processing');
   expect((await store.admin.put(`/payment-intents/${intent.id}`, { metadata: { a: 'new' }, description: 'd2' })).status).toBe(200);
   expect((await paid).body).toMatchObject({ status: 'succeeded', metadata: { a: 'new' }, description: 'd2' });
+  await untilListed(store.admin);
   const { data } = await read(`/events?object_id=${intent.id}&limit=10`);
   const success = data.find((event: { type: string }) => event.type === 'payment_intent.succeeded');
   expect(success.data).toMatchObject({ metadata: { a: 'new' }, description: 'd2' });
