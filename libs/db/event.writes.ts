@@ -32,7 +32,7 @@ interface Subscriber {
 export interface EventFooting {
   /** Last sequence by object; 0 where there is none. */
   sequences: ReadonlyMap<string, number>;
-  /** The account's endpoints that hear events, as `subscribersSql` renders them: the same text means the same endpoints. */
+  /** The account's endpoints that hear events, as `subscribersOf` renders them: the same text means the same endpoints. */
   subscribers: string;
 }
 

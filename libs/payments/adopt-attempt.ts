@@ -77,5 +77,4 @@ function lostRow(intent: PaymentIntentRow, { connection, told, reference }: Lost
     createdAt: madeAt,
     at,
   });
-
 }

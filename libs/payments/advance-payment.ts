@@ -3,6 +3,7 @@ import { releaseLease, takeLease } from '../db/payment-lease.writes.js';
 import type { ChargeRow, PaymentIntentRow } from '../db/schema/index.js';
 import type { AdvanceResult } from '../domain/payment/advance-result.js';
 import type { PaymentDriver } from '../domain/payment/payment-status.js';
+import type { PaymentStep } from '../domain/payment/payment.steps.js';
 import type { OperationOutcome, PaymentOutcome } from '../processors/port.js';
 import { beginAttempt } from './begin-attempt.js';
 import { nextCallback } from './callback-move.js';
@@ -75,8 +76,8 @@ export async function drive(deps: PaymentDeps, start: HeldPayment): Promise<{ re
   let held = start;
   for (;;) {
     const step = stepOf(held);
-    const waiting = held.evidence.length > 0 || nextCallback(held, deps.environment) !== null;
-    if (!waiting && (step.kind === 'done' || step.kind === 'wait')) {
+    const next = nextMove(deps, held, step);
+    if (!next) {
       const rest = { settled: step.kind === 'done', nextActionAt: step.kind === 'wait' && step.until !== null ? new Date(step.until) : null };
       if (held.released || (await release(deps, held, rest))) {
         const nextAt = rest.nextActionAt?.toISOString() ?? null;
@@ -84,7 +85,7 @@ export async function drive(deps: PaymentDeps, start: HeldPayment): Promise<{ re
       }
       held = await reloadPayment(deps, held);
     } else {
-      held = await moveOn(deps, held).catch((error: unknown) => {
+      held = await next().catch((error: unknown) => {
         if (error instanceof PaymentChanged) return reloadPayment(deps, held);
         throw error;
       });
@@ -92,17 +93,16 @@ export async function drive(deps: PaymentDeps, start: HeldPayment): Promise<{ re
   }
 }
 
-/** What was found beside the lease comes first, then the payment's own next step. */
-function moveOn(deps: PaymentDeps, held: HeldPayment): Promise<HeldPayment> {
+/** What was found beside the lease comes first, then the payment's own next step; null: it can only wait. */
+function nextMove(deps: PaymentDeps, held: HeldPayment, step: PaymentStep): (() => Promise<HeldPayment>) | null {
   const evidence = held.evidence[0];
-  if (evidence) return applyEvidence(deps, held, evidence);
+  if (evidence) return () => applyEvidence(deps, held, evidence);
   const callback = nextCallback(held, deps.environment);
-  if (callback) return commitMove(deps, held, callback.move);
-  const step = stepOf(held);
-  return step.kind === 'done' || step.kind === 'wait' ? Promise.resolve(held) : perform(deps, held, step);
+  if (callback) return () => commitMove(deps, held, callback.move);
+  return step.kind === 'done' || step.kind === 'wait' ? null : () => perform(deps, held, step);
 }
 
-function perform(deps: PaymentDeps, held: HeldPayment, step: Exclude<ReturnType<typeof stepOf>, { kind: 'done' | 'wait' }>): Promise<HeldPayment> {
+function perform(deps: PaymentDeps, held: HeldPayment, step: Exclude<PaymentStep, { kind: 'done' | 'wait' }>): Promise<HeldPayment> {
   switch (step.kind) {
     case 'begin_attempt':
       return beginAttempt(deps, held);

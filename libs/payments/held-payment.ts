@@ -24,6 +24,10 @@ export interface PaymentOrigin {
   clockTime: string | null;
 }
 
+export function originOf({ actor, requestId, idempotencyKey, clockTime }: PaymentOrigin): PaymentOrigin {
+  return { actor, requestId, idempotencyKey, clockTime };
+}
+
 export interface HeldCallback {
   id: string;
   chargeId: string;

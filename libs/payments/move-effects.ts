@@ -3,7 +3,7 @@ import type { IntentRest } from '../db/payment.writes.js';
 import type { Change } from '../domain/change/change.js';
 import type { Environment } from '../domain/environment.js';
 import { nextCallback } from './callback-move.js';
-import { stepOf, type HeldPayment } from './held-payment.js';
+import { originOf, stepOf, type HeldPayment } from './held-payment.js';
 import type { Move } from './move.js';
 
 /** How the intent rests after a move; without work left the lease is given back in the same statement. */
@@ -21,7 +21,6 @@ export function restOf(held: HeldPayment, after: HeldPayment, { move, environmen
 
 /** Whose doing a move is: its command follows from the intent's version, so that a second run is the same command. */
 export function changeOf(environment: Environment, held: HeldPayment): Change {
-  const { actor, requestId, idempotencyKey, clockTime } = held.origin;
   const commandId = derivedId('payment', held.intent.id, held.intent.version);
-  return { accountId: held.intent.accountId, environment, actor, requestId, idempotencyKey, clockTime, commandId };
+  return { accountId: held.intent.accountId, environment, ...originOf(held.origin), commandId };
 }

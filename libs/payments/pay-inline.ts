@@ -9,7 +9,7 @@ import { drive } from './advance-payment.js';
 import { attemptMove, planAttempt, type AttemptPlan } from './begin-attempt.js';
 import { LeaseLost } from './commit-move.js';
 import { intentCreated, intentRow, type NewIntent } from './create-intent.js';
-import type { HeldPayment } from './held-payment.js';
+import { originOf, type HeldPayment } from './held-payment.js';
 import { appliedMove } from './applied-move.js';
 import { changeOf } from './move-effects.js';
 import { eventsOf } from './move-events.js';
@@ -36,10 +36,9 @@ const subscribers = new LRUCache<string, string>({ max: 5_000 });
  */
 export async function payInline(deps: PaymentDeps, change: Change, input: NewIntent): Promise<InlinePayment | null> {
   const intent = intentRow(change, { ...input, execution: 'inline', driver: 'api' });
-  const { actor, requestId, idempotencyKey, clockTime } = change;
   const fresh: HeldPayment = {
     lease: { intentId: intent.id, token: 1, confirmedAt: performance.now(), lost: false },
-    origin: { actor, requestId, idempotencyKey, clockTime },
+    origin: originOf(change),
     clock: Date.now,
     intent: { ...intent, leaseToken: 1 },
     charges: [],

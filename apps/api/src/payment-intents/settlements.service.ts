@@ -5,9 +5,9 @@ import type { Change } from '../../../../libs/domain/change/change.js';
 import type { AdvanceResult } from '../../../../libs/domain/payment/advance-result.js';
 import { catalogue, type ErrorCode } from '../../../../libs/errors/catalogue.js';
 import { DomainError, notFound } from '../../../../libs/errors/domain-error.js';
-import { advancePayment, type PaymentOrigin } from '../../../../libs/payments/advance-payment.js';
+import { advancePayment } from '../../../../libs/payments/advance-payment.js';
 import type { NewIntent } from '../../../../libs/payments/create-intent.js';
-import { partsOf } from '../../../../libs/payments/held-payment.js';
+import { originOf, partsOf } from '../../../../libs/payments/held-payment.js';
 import { payInline } from '../../../../libs/payments/pay-inline.js';
 import { paymentStart } from '../../../../libs/payments/payment-start.js';
 import { isTemporalOutage } from '../../../../libs/temporal/connection.js';
@@ -106,10 +106,6 @@ export class SettlementsService {
     }
     return result;
   }
-}
-
-function originOf({ actor, requestId, idempotencyKey, clockTime }: Change): PaymentOrigin {
-  return { actor, requestId, idempotencyKey, clockTime };
 }
 
 export function declined(row: PaymentIntentRow, { environment }: Pick<Infrastructure, 'environment'>): DomainError {
