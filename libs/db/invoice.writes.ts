@@ -168,6 +168,10 @@ export function invoiceRows(
     paymentIntentId: null,
     defaultPaymentMethodId: subscription.defaultPaymentMethodId,
     latestFailureMessage: null,
+    publicToken: null,
+    emailOnFinalization: false,
+    creditedAtom: 0,
+    reminderSentAt: null,
     description: null,
     comments: [],
     customFields: null,
@@ -181,6 +185,8 @@ export function invoiceRows(
     invoiceId,
     priceType: 'recurring',
     currency: subscription.currency,
+    debitItemId: null,
+    deletedAt: null,
     ...stamps,
   }));
   return { row, lines };

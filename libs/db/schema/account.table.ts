@@ -1,5 +1,5 @@
 import { pgTable, text, uuid } from 'drizzle-orm/pg-core';
-import { atoms, id, stamps } from './columns.js';
+import { atoms, id, object, stamps } from './columns.js';
 
 export const accounts = pgTable('accounts', {
   id: id(),
@@ -9,6 +9,11 @@ export const accounts = pgTable('accounts', {
   defaultPaymentRouteId: uuid(),
   /** Who runs a payment's first step: `workflow` or `inline`. */
   execution: text().notNull().default('workflow'),
+  /** Null: the default policy. */
+  dunningPolicy: object(),
+  /** Null: the defaults. */
+  emailSettings: object(),
+  billingSettings: object(),
   ...stamps(),
 });
 

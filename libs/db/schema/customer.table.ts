@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { index, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core';
 import { accountId, atoms, id, instant, object, stamps } from './columns.js';
 
@@ -35,12 +36,14 @@ export const customers = pgTable(
     shippingAddresses: jsonb().$type<Address[]>().notNull().default([]),
     invoiceSettings: jsonb().$type<CustomerInvoiceSettings>(),
     defaultPaymentMethodId: uuid(),
+    /** Joined at creation, for life. */
+    testClockId: uuid(),
     customFields: object(),
     metadata: object(),
     deletedAt: instant(),
     ...stamps(),
   },
-  (t) => [index('customers_account').on(t.accountId, t.id), index('customers_email').on(t.accountId, t.email)],
+  (t) => [index('customers_account').on(t.accountId, t.id), index('customers_email').on(t.accountId, t.email), index('customers_clock').on(t.testClockId).where(sql`test_clock_id is not null`)],
 );
 
 /** What the customer has to their credit, per currency; the sum of its transactions. */

@@ -37,6 +37,12 @@ export const invoices = pgTable(
     paymentIntentId: uuid(),
     defaultPaymentMethodId: uuid(),
     latestFailureMessage: text(),
+    /** Opens the hosted page without a token of the API; null until finalised. */
+    publicToken: text(),
+    emailOnFinalization: boolean().notNull().default(false),
+    /** What a negative total gave to the customer's balance, positive. */
+    creditedAtom: atoms().notNull().default(0),
+    reminderSentAt: instant(),
     description: text(),
     comments: jsonb().$type<{ comment: string; created_at: string; user_email: string | null }[]>().notNull().default([]),
     customFields: object(),
@@ -49,6 +55,7 @@ export const invoices = pgTable(
     index('invoices_customer').on(t.customerId, t.id),
     uniqueIndex('invoices_period').on(t.subscriptionId, t.periodKey),
     uniqueIndex('invoices_number').on(t.accountId, t.number),
+    uniqueIndex('invoices_public').on(t.publicToken),
     check('invoices_paid', sql`paid_atom <= due_atom and refunded_atom <= paid_atom`),
   ],
 );
@@ -71,11 +78,18 @@ export const invoiceItems = pgTable(
     amountAtom: atoms().notNull(),
     currency: text().notNull(),
     proration: boolean().notNull().default(false),
+    /** The line that this one gives back. */
+    debitItemId: uuid(),
+    deletedAt: instant(),
     periodStart: instant().notNull(),
     periodEnd: instant().notNull(),
     ...stamps(),
   },
-  (t) => [index('invoice_items_invoice').on(t.invoiceId, t.id), index('invoice_items_account').on(t.accountId, t.id)],
+  (t) => [
+    index('invoice_items_invoice').on(t.invoiceId, t.id),
+    index('invoice_items_account').on(t.accountId, t.id),
+    index('invoice_items_pending').on(t.customerId, t.id).where(sql`invoice_id is null and deleted_at is null`),
+  ],
 );
 
 /** Next invoice number per account, taken in the finalising transaction. */

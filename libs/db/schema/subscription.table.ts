@@ -55,6 +55,12 @@ export const subscriptions = pgTable(
     /** A resume that waits for its money or its payment method. */
     resuming: boolean().notNull().default(false),
     cancelOptions: jsonb().$type<CancelOptions>(),
+    /** The customer's; its workflow waits for the clock instead of for timers. */
+    testClockId: uuid(),
+    /** Null: the account's. */
+    dunningPolicy: object(),
+    /** End of the period whose next invoice was announced. */
+    upcomingSentFor: instant(),
     totalBillingCycles: integer(),
     completedCycles: integer().notNull().default(0),
     lastChargeAt: instant(),
@@ -71,6 +77,7 @@ export const subscriptions = pgTable(
       .on(t.id)
       .where(sql`charging_invoice_id is not null or dunning is not null or resuming or billing_status in ('past_due', 'incomplete', 'unpaid')`),
     index('subscriptions_due').on(t.nextActionAt).where(sql`status <> 'cancelled'`),
+    index('subscriptions_clock').on(t.testClockId, t.nextActionAt).where(sql`test_clock_id is not null and status <> 'cancelled'`),
     check('subscriptions_status', sql`status in ('trialing','active','paused','cancelled')`),
     check('subscriptions_billing_status', sql`(status = 'cancelled') = (billing_status is null)`),
   ],
