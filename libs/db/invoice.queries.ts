@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, isNotNull, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, isNotNull, isNull, ne, sql } from 'drizzle-orm';
 import { isOwed } from '../domain/invoice/invoice.machine.js';
 import type { OutcomeClass } from '../domain/payment/outcome.js';
 import { isBarred, type RouteDecision } from '../domain/route/route.decision.js';
@@ -6,6 +6,7 @@ import type { InvoiceFacts, PaymentStanding } from '../domain/subscription/plan.
 import type { Environment } from '../domain/environment.js';
 import { invoiceView, type InvoiceView } from '../views/invoice.view.js';
 import type { Db, Tx } from './client.js';
+import { hostedInvoiceUrl, type InvoicePages } from './invoice-page.js';
 import { charges, invoiceItems, invoices, paymentIntents, refunds, subscriptions, type InvoiceItemRow, type InvoiceRow } from './schema/index.js';
 
 export async function findInvoice(db: Db | Tx, accountId: string, id: string): Promise<InvoiceRow | undefined> {
@@ -24,12 +25,12 @@ export async function findInvoiceItem(db: Db, accountId: string, id: string): Pr
   return row;
 }
 
-/** Published objects of the rows, in their order, with lines and refunds read in two queries. */
-export async function invoiceViews(db: Db | Tx, rows: InvoiceRow[], environment: Environment): Promise<InvoiceView[]> {
+/** Published objects of the rows, in their order, with lines and refunds read in two queries; `pages` adds the hosted addresses. */
+export async function invoiceViews(db: Db | Tx, rows: InvoiceRow[], environment: Environment, pages?: InvoicePages): Promise<InvoiceView[]> {
   if (rows.length === 0) return [];
   const ids = rows.map((row) => row.id);
   const intents = rows.flatMap((row) => (row.paymentIntentId ? [row.paymentIntentId] : []));
-  const lines = await db.select().from(invoiceItems).where(inArray(invoiceItems.invoiceId, ids)).orderBy(asc(invoiceItems.id));
+  const lines = await db.select().from(invoiceItems).where(and(inArray(invoiceItems.invoiceId, ids), isNull(invoiceItems.deletedAt))).orderBy(asc(invoiceItems.id));
   const returned =
     intents.length === 0
       ? []
@@ -44,6 +45,7 @@ export async function invoiceViews(db: Db | Tx, rows: InvoiceRow[], environment:
       {
         lines: lines.filter((line) => line.invoiceId === row.id),
         refundIds: returned.filter(({ intentId }) => intentId === row.paymentIntentId).map(({ id }) => id),
+        hostedUrl: pages ? hostedInvoiceUrl(pages, row) : null,
       },
       environment,
     ),
@@ -53,14 +55,14 @@ export async function invoiceViews(db: Db | Tx, rows: InvoiceRow[], environment:
 /** The last attempt is being cancelled or replaced at its processor. */
 const operating = sql<boolean>`exists (select 1 from charge_operations o where o.charge_id = ${charges.id} and o.status = 'pending')`;
 
-/** Finalised invoices of a subscription, oldest first, with how their payments stand. */
+/** Invoices that a subscription finalised, oldest first, with how their payments stand; not those that a person made for it. */
 export async function readInvoiceFacts(db: Db | Tx, subscriptionId: string): Promise<InvoiceFacts[]> {
   const rows = await db
     .select({ ...attemptFacts, invoice: invoices, operating })
     .from(invoices)
     .leftJoin(paymentIntents, eq(paymentIntents.id, invoices.paymentIntentId))
     .leftJoin(charges, eq(charges.id, paymentIntents.lastChargeId))
-    .where(and(eq(invoices.subscriptionId, subscriptionId), isNotNull(invoices.finalizedAt), worthReading(subscriptionId)))
+    .where(and(eq(invoices.subscriptionId, subscriptionId), isNotNull(invoices.finalizedAt), ne(invoices.billingReason, 'manual'), worthReading(subscriptionId)))
     .orderBy(asc(invoices.periodStart), asc(invoices.id));
   return rows.map(({ invoice, operating: busy, ...attempt }) => ({
     id: invoice.id,
@@ -103,7 +105,7 @@ function failureOf({ declineCode, decision, outcomeClass, retryAdvice }: Attempt
 function worthReading(subscriptionId: string) {
   return sql`(${invoices.status} in ('open', 'past_due')
     or ${invoices.id} = (select s.charging_invoice_id from subscriptions s where s.id = ${subscriptionId})
-    or ${invoices.id} = (select n.id from invoices n where n.subscription_id = ${subscriptionId} and n.finalized_at is not null
+    or ${invoices.id} = (select n.id from invoices n where n.subscription_id = ${subscriptionId} and n.finalized_at is not null and n.billing_reason <> 'manual'
       order by n.period_start desc, n.id desc limit 1))`;
 }
 

@@ -168,7 +168,6 @@ export function invoiceRows(
     paymentIntentId: null,
     defaultPaymentMethodId: subscription.defaultPaymentMethodId,
     latestFailureMessage: null,
-    publicToken: null,
     emailOnFinalization: false,
     creditedAtom: 0,
     reminderSentAt: null,

@@ -28,6 +28,9 @@ export interface InvoiceFields {
   paymentIntentId: string | null;
   defaultPaymentMethodId: string | null;
   latestFailureMessage: string | null;
+  emailOnFinalization: boolean;
+  /** What a negative total gave to the customer's credit, positive. */
+  creditedAtom: number;
   description: string | null;
   comments: { comment: string; created_at: string; user_email: string | null }[];
   customFields: Record<string, unknown> | null;
@@ -52,16 +55,20 @@ export interface InvoiceItemFields {
   amountAtom: number;
   currency: string;
   proration: boolean;
+  debitItemId: string | null;
+  deletedAt: Date | null;
   periodStart: Date;
   periodEnd: Date;
   createdAt: Date;
   updatedAt: Date;
 }
 
-/** Ids of refunds of the invoice's payment, oldest first. */
 export interface InvoiceParts {
   lines: InvoiceItemFields[];
+  /** Of the invoice's payment, oldest first. */
   refundIds: string[];
+  /** Holds a credential: only in answers to the account, never in an event. */
+  hostedUrl?: string | null;
 }
 
 /** Amounts in atoms of `currency`; times RFC 3339 UTC. `invoice_number` is 0 until the invoice is finalised. */
@@ -110,8 +117,9 @@ export function invoiceView(row: InvoiceFields, parts: InvoiceParts, environment
     customer_tax_ids: [],
     merchant_tax_ids: [],
     tax_processor_updated_at: null,
-    email_invoice_on_finalization: false,
-    hosted_invoice_url: null,
+    email_invoice_on_finalization: row.emailOnFinalization,
+    credited_amount_atom: row.creditedAtom,
+    hosted_invoice_url: parts.hostedUrl ?? null,
     invoice_pdf_url: '',
     receipt_pdf_url: '',
     comments: row.comments,
@@ -149,10 +157,10 @@ export function invoiceItemView(row: InvoiceItemFields, environment: Environment
     discount_amount_atoms: [],
     discounts: [],
     proration: row.proration,
-    proration_details_debit_invoice_item: null,
+    proration_details_debit_invoice_item: id('ii', row.debitItemId),
     period_start: row.periodStart.toISOString(),
     period_end: row.periodEnd.toISOString(),
-    is_deleted: false,
+    is_deleted: row.deletedAt !== null,
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),
   };

@@ -37,8 +37,6 @@ export const invoices = pgTable(
     paymentIntentId: uuid(),
     defaultPaymentMethodId: uuid(),
     latestFailureMessage: text(),
-    /** Opens the hosted page without a token of the API; null until finalised. */
-    publicToken: text(),
     emailOnFinalization: boolean().notNull().default(false),
     /** What a negative total gave to the customer's balance, positive. */
     creditedAtom: atoms().notNull().default(0),
@@ -55,7 +53,8 @@ export const invoices = pgTable(
     index('invoices_customer').on(t.customerId, t.id),
     uniqueIndex('invoices_period').on(t.subscriptionId, t.periodKey),
     uniqueIndex('invoices_number').on(t.accountId, t.number),
-    uniqueIndex('invoices_public').on(t.publicToken),
+    /** A person made it, so no workflow watches its due date: the worker's loop does. */
+    index('invoices_due').on(t.dueDate).where(sql`billing_reason = 'manual' and status = 'open'`),
     check('invoices_paid', sql`paid_atom <= due_atom and refunded_atom <= paid_atom`),
   ],
 );

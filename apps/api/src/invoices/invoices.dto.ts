@@ -118,6 +118,7 @@ export const invoiceShape = z.object({
   merchant_tax_ids: none,
   tax_processor_updated_at: time.nullable(),
   email_invoice_on_finalization: z.boolean(),
+  credited_amount_atom: z.int().describe('What a negative total gave to the customer\'s credit'),
   hosted_invoice_url: shown,
   invoice_pdf_url: z.string(),
   receipt_pdf_url: z.string(),

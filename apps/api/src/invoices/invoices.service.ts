@@ -46,12 +46,12 @@ export class InvoicesService {
       sorts: { period_start: invoices.periodStart, period_end: invoices.periodEnd, total_amount_atom: invoices.totalAtom },
       view: (row) => row,
     });
-    return { ...page, data: await invoiceViews(this.infrastructure.db, page.data, caller.environment) };
+    return { ...page, data: await invoiceViews(this.infrastructure.db, page.data, caller.environment, this.infrastructure.config) };
   }
 
   async browse(caller: Caller, query: InvoicesQuery) {
     const page = await cursorPage(this.infrastructure.db, invoices, query, { where: this.conditions(caller, query), view: (row) => row });
-    return { ...page, data: await invoiceViews(this.infrastructure.db, page.data, caller.environment) };
+    return { ...page, data: await invoiceViews(this.infrastructure.db, page.data, caller.environment, this.infrastructure.config) };
   }
 
   /** What the end of the current trial or period will bill. @throws DomainError 409 where nothing follows. */
@@ -111,7 +111,7 @@ export class InvoicesService {
   }
 
   private async show(row: InvoiceRow) {
-    const [view] = await invoiceViews(this.infrastructure.db, [row], this.infrastructure.environment);
+    const [view] = await invoiceViews(this.infrastructure.db, [row], this.infrastructure.environment, this.infrastructure.config);
     return view!;
   }
 

@@ -175,17 +175,17 @@ export class SubscriptionsService {
   }
 
   private async invoiceOf(caller: Caller, outcome: CommandOutcome | null) {
-    const { db, environment } = this.infrastructure;
+    const { db, environment, config } = this.infrastructure;
     const row = outcome?.invoiceId ? await findInvoice(db, caller.accountId, outcome.invoiceId) : undefined;
-    return row ? invoiceViews(db, [row], environment) : [];
+    return row ? invoiceViews(db, [row], environment, config) : [];
   }
 
   private async firstPayment(caller: Caller, subscriptionId: string) {
-    const { db, environment } = this.infrastructure;
+    const { db, environment, config } = this.infrastructure;
     const rows = await this.previews.invoicesOf(subscriptionId);
     const charges = await Promise.all(rows.map((row) => (row.paymentIntentId ? chargesOfIntent(db, row.paymentIntentId) : [])));
     const used = [...new Set(charges.flat().map((charge) => publicId('processor', environment, charge.processorId)))];
-    return { invoices: await invoiceViews(db, rows, caller.environment), processors_used: used };
+    return { invoices: await invoiceViews(db, rows, caller.environment, config), processors_used: used };
   }
 }
 
