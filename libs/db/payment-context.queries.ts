@@ -1,7 +1,7 @@
 import { and, asc, eq, isNull, sql, type SQL } from 'drizzle-orm';
 import type { Execution } from '../domain/payment/payment-status.js';
 import { noDeclines, type DeclineCount } from '../domain/payment/scheme-limit.js';
-import { standingStops, type StandingStop } from './charge-stop.queries.js';
+import { standingStops, type StandingStop, type StopTarget } from './charge-stop.queries.js';
 import type { Db, Tx } from './client.js';
 import type { MethodUse } from './payment.queries.js';
 import {
@@ -126,8 +126,11 @@ function declinesOf(card: SQL, now: Date): SQL {
 
 const sameFingerprint = sql`c.processor_id = x.processor_id and c.fingerprint = x.fingerprint`;
 
+/** What routing asks about a payment. */
+export type Routed = Pick<PaymentIntentRow, 'accountId' | 'customerId' | 'paymentMethodId' | 'paymentRouteId'> & StopTarget;
+
 /** Everything that routing asks the database, in one round trip. `now` is the payment's own clock. */
-export async function routingContext(db: Db, intent: PaymentIntentRow, now: Date): Promise<RoutingContext> {
+export async function routingContext(db: Db, intent: Routed, now: Date): Promise<RoutingContext> {
   const { rows } = await db.execute<ContextRow>(sql`
     select
       (select json_build_object('status', m.status, 'customer_id', m.customer_id, 'provider', m.provider, 'card_brand', m.card_brand,

@@ -7,6 +7,7 @@ import type { Environment } from '../domain/environment.js';
 import type { OutcomeClass } from '../domain/payment/outcome.js';
 import { Breaker, breakerDefaults, type BreakerSettings } from '../domain/route/breaker.js';
 import type { OpenBreaker } from '../domain/route/route.decision.js';
+import { publicId } from '../views/ids.js';
 import type { OpenConnection } from './connection-cache.js';
 
 interface Watched {
@@ -55,6 +56,20 @@ export class Breakers {
     if (!watched.breaker.isOpen) return null;
     const { samples = null, bad = null } = watched.breaker.openedBy ?? {};
     return { since: new Date(watched.since).toISOString(), samples, bad, probeDue: watched.breaker.isProbeDue(monotonic()) };
+  }
+
+  /** The same for a payment that is only imagined: nothing is judged or written. */
+  look(_accountId: string, connection: Pick<OpenConnection, 'id' | 'degradedAt'>): OpenBreaker | null {
+    const known = this.#watched.peek(connection.id);
+    const since = known ? known.since : connection.degradedAt;
+    if (since === null || (known && !known.breaker.isOpen)) return null;
+    const { samples = null, bad = null } = known?.breaker.openedBy ?? {};
+    return { since: new Date(since).toISOString(), samples, bad, probeDue: known?.breaker.isProbeDue(monotonic()) ?? false };
+  }
+
+  /** By public id of each connection that this process watches: 1 while it is set aside, else 0. */
+  get states(): [string, number][] {
+    return [...this.#watched.entries()].map(([id, { breaker }]) => [publicId('processor', this.#options.environment, id), breaker.isOpen ? 1 : 0]);
   }
 
   /** A payment went elsewhere because the connection is set aside. */
@@ -123,6 +138,16 @@ export class Breakers {
       state === 'open' ? markDegraded(tx, change, { id: connection.id, count, at: new Date(watched.since) }) : markRecovered(tx, change, { id: connection.id, at: new Date() }),
     );
   }
+}
+
+/** For the metrics of a process: 1 while it sets the connection aside, else 0. */
+export function breakerGauge(breakers: Breakers) {
+  return {
+    name: 'signalbox_processor_set_aside',
+    help: '1 while the breaker of a connection is open in this process, else 0',
+    label: 'processor_id',
+    read: () => breakers.states,
+  } as const;
 }
 
 function monotonic(): number {

@@ -29,7 +29,7 @@ export function factsOf(deps: Pick<PaymentDeps, 'environment'>, intent: PaymentI
 
 /** Every connection of the account as this payment sees it, by public id. */
 export function candidatesOf(
-  deps: Pick<PaymentDeps, 'processors' | 'breakers'>,
+  deps: Pick<PaymentDeps, 'processors'> & { breakers: Pick<PaymentDeps['breakers'], 'standing'> },
   accountId: string,
   context: RoutingContext,
   connections: ReadonlyMap<string, OpenConnection>,

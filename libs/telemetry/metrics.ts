@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 
 /** The metrics of one process, in the text format of Prometheus, with Node's own and the labels `process` and `environment`. */
 export function createMetrics(labels: { process: string; environment: string }): Registry {
@@ -7,6 +7,28 @@ export function createMetrics(labels: { process: string; environment: string }):
   registry.setDefaultLabels(labels);
   collectDefaultMetrics({ register: registry });
   return registry;
+}
+
+export interface Gauging<Label extends string> {
+  name: string;
+  help: string;
+  label: Label;
+  /** Asked at each scrape: a value by what the label says. */
+  read(): Iterable<readonly [string, number]>;
+}
+
+/** A gauge that is read when it is asked for. */
+export function gauge<Label extends string>(registry: Registry, { name, help, label, read }: Gauging<Label>): void {
+  new Gauge({
+    name,
+    help,
+    labelNames: [label],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [key, value] of read()) this.labels(key).set(value);
+    },
+  });
 }
 
 /** Serves `GET /metrics` on a port of its own. Port 0 takes a free one. */

@@ -1,5 +1,5 @@
 import type { Answer } from '../support/account.js';
-import { eventually } from '../support/stack.js';
+import { eventually, shared } from '../support/stack.js';
 import { cardOf, chargesOf, eventTypes, moneyTaken, openShop, pay, settled, type Shop } from './shop.js';
 
 const least = 20;
@@ -66,9 +66,21 @@ describe.each([
     expect(decision.reason).toContain(`${shop.a} skipped: its calls fail or take too long, so it is set aside`);
   });
 
+  it('is set aside for an imagined payment too, which changes nothing', async () => {
+    const path = `/payment-routes/${shop.route}/evaluate`;
+    const imagined = await shop.readOnly.post(path, { payment: { amount_atom: 1000, currency: 'usd' }, payment_method_id: shop.method });
+    expect(imagined.body).toMatchObject({ order: [shop.b], skipped: [{ processor_id: shop.a, reason: 'set_aside' }], set_aside: [{ processor_id: shop.a, tried: 'no' }] });
+    const anyMethod = await shop.readOnly.post(path, { payment: { amount_atom: 1000, currency: 'usd' } });
+    expect(anyMethod.body.order).toEqual([shop.b]);
+    expect((await connection(shop, shop.a)).health).toMatchObject({ status: 'degraded', samples: least });
+  });
+
   it('is set aside in every process', async () => {
     const { body } = await pay(shop, { method: shop.method, extra: { execution: 'workflow' } });
     expect((await chargesOf(shop, body.id)).map((charge) => charge.payment_processor_id)).toEqual([shop.b]);
+    const metrics = await (await fetch(`${shared.workerStagingUrl}/metrics`)).text();
+    const gauge = (id: string) => new RegExp(`signalbox_processor_set_aside\\{processor_id="${id}".*\\} (\\d)`).exec(metrics)?.[1];
+    expect([gauge(shop.a), gauge(shop.b)]).toEqual(['1', '0']);
   });
 
   it('is told once, by event and on the attention list', async () => {

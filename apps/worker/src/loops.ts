@@ -1,5 +1,6 @@
 import type { Composition } from './activities.js';
 import { startWatcher } from './loops/attention.loop.js';
+import { startPruner } from './loops/pruner.loop.js';
 import { startReconciler } from './loops/reconciler.loop.js';
 import { startReconciliations } from './loops/reconciliation.loop.js';
 import { startRestarter } from './loops/restart.loop.js';
@@ -14,7 +15,7 @@ export function startLoops(composition: Composition): () => Promise<void> {
     stops.push(startWaker({ db, databaseUrl: config.databaseUrl, client, environment: config.environment, log }));
   }
   if (config.queues.includes('subscriptions')) stops.push(startReconciler(composition));
-  stops.push(startSweeper(composition), startRestarter(composition), startWatcher(composition), startReconciliations(composition));
+  stops.push(startSweeper(composition), startRestarter(composition), startWatcher(composition), startReconciliations(composition), startPruner(composition));
   return async () => {
     await Promise.all(stops.map((stop) => stop()));
   };

@@ -1,6 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Injectable, type BeforeApplicationShutdown, type OnApplicationShutdown } from '@nestjs/common';
 import { createPaymentDeps, type PaymentDeps } from '../../../../libs/payments/payment.deps.js';
+import { breakerGauge } from '../../../../libs/payments/breakers.js';
+import { gauge } from '../../../../libs/telemetry/metrics.js';
 import { Infrastructure } from './infrastructure.js';
 
 /** What moves money in this process: one for all features, so that they share sockets and leases. */
@@ -10,7 +12,7 @@ export class Payments implements BeforeApplicationShutdown, OnApplicationShutdow
   private readonly running = new Set<Promise<unknown>>();
   private readonly graceMs: number;
 
-  constructor({ db, environment, secrets, config, log }: Infrastructure) {
+  constructor({ db, environment, secrets, config, log, metrics }: Infrastructure) {
     this.deps = createPaymentDeps({
       db,
       environment,
@@ -24,6 +26,7 @@ export class Payments implements BeforeApplicationShutdown, OnApplicationShutdow
       breaker: config.breaker,
       warn: (message, details) => log.warn(details, message),
     });
+    gauge(metrics, breakerGauge(this.deps.breakers));
     this.graceMs = config.shutdownGraceSeconds * 1000;
   }
 
