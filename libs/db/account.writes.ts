@@ -20,7 +20,7 @@ export async function createAccount(tx: Tx, change: Change, { name }: { name: st
   return row!;
 }
 
-export type AccountPatch = Partial<Pick<AccountRow, 'name' | 'operatorRefundLimitAtom' | 'defaultPaymentRouteId' | 'execution'>>;
+export type AccountPatch = Partial<Pick<AccountRow, 'name' | 'operatorRefundLimitAtom' | 'defaultPaymentRouteId' | 'execution' | 'dunningPolicy' | 'emailSettings' | 'billingSettings'>>;
 
 /** Event `account.updated`. @throws DomainError 422 when the default route is not one of the account. */
 export async function updateAccount(tx: Tx, change: Change, patch: AccountPatch): Promise<AccountRow> {

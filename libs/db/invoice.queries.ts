@@ -77,6 +77,8 @@ export async function readInvoiceFacts(db: Db | Tx, subscriptionId: string): Pro
     paidOutOfBand: invoice.paidOutOfBand,
     payment: attempt.status === 'requires_action' && busy ? 'unresolved' : standingOf(attempt.status),
     failure: failureOf(attempt),
+    finalizedAt: invoice.finalizedAt,
+    reminderSentAt: invoice.reminderSentAt,
   }));
 }
 

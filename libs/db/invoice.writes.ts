@@ -79,6 +79,12 @@ export async function markPastDue(tx: Tx, change: Change, { invoiceId, message, 
   await failInvoice(tx, change, { row: await lockInvoice(tx, change.accountId, invoiceId), message, at });
 }
 
+/** Event `invoice.reminder`: the customer is asked again to pay. */
+export async function markReminded(tx: Tx, change: Change, { invoiceId, at }: { invoiceId: string; at: Date }): Promise<void> {
+  const row = await lockInvoice(tx, change.accountId, invoiceId);
+  await updateInvoice(tx, change, { row, set: { reminderSentAt: at }, at, event: 'invoice.reminder' });
+}
+
 /** @throws DomainError 409 when the invoice is paid, void already, or its payment is unresolved. */
 export async function closeInvoice(tx: Tx, change: Change, { invoiceId, as, at }: { invoiceId: string; as: 'void' | 'uncollectible'; at: Date }): Promise<void> {
   const row = await lockInvoice(tx, change.accountId, invoiceId);

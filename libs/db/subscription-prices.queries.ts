@@ -58,6 +58,7 @@ export async function resolveSubscription(db: Db | Tx, accountId: string, reques
     paymentRouteId: request.paymentRouteId,
     cancelAtEnd: request.cancelAtEnd,
     totalBillingCycles: request.totalBillingCycles,
+    dunningPolicy: request.dunningPolicy ?? null,
   };
   return { input, customer, items, name: items.map(({ price, product }) => price.name ?? product.name).join(', ').slice(0, 500) };
 }

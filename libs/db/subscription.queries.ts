@@ -5,6 +5,7 @@ import type { Facts } from '../domain/subscription/plan.js';
 import { priceView } from '../views/price.view.js';
 import { subscriptionItemView } from '../views/subscription-item.view.js';
 import { subscriptionView, type SubscriptionView } from '../views/subscription.view.js';
+import { billingRules } from './billing-rules.queries.js';
 import type { Db, Tx } from './client.js';
 import { owedFirst, readInvoiceFacts } from './invoice.queries.js';
 import {
@@ -89,6 +90,7 @@ export async function readFacts(db: Db | Tx, row: SubscriptionRow, clock: Clockw
   ];
   return {
     ...clock,
+    rules: await billingRules(db, row.accountId),
     items: items.map(billableItem),
     paymentMethodId,
     balanceAtom,

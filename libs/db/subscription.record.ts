@@ -1,6 +1,7 @@
 import type { Change } from '../domain/change/change.js';
 import type { Facts, Plan } from '../domain/subscription/plan.js';
 import { nextDue } from '../domain/subscription/subscription.schedule.js';
+import { billingRules } from './billing-rules.queries.js';
 import type { Db, Tx } from './client.js';
 import type { SubscriptionItemRow, SubscriptionRow } from './schema/index.js';
 import type { ResolvedSubscription } from './subscription-prices.queries.js';
@@ -11,6 +12,7 @@ export async function factsOfNew(db: Db | Tx, { input, customer, items }: Resolv
   const payer = { accountId: customer.accountId, customerId: customer.id, defaultPaymentMethodId: input.defaultPaymentMethodId, currency: input.currency };
   return {
     ...clock,
+    rules: await billingRules(db, customer.accountId),
     items: items.map(({ id, price, product, quantity, description }) => ({
       id,
       priceId: price.id,
@@ -40,8 +42,6 @@ export function subscriptionRow(change: Pick<Change, 'accountId'>, { customer, n
     simulate: null,
     metadata: null,
     testClockId: customer.testClockId,
-    dunningPolicy: null,
-    upcomingSentFor: null,
     nextActionAt: nextDue(plan.next)?.at ?? null,
     version: 1,
     createdAt: now,

@@ -12,9 +12,11 @@ import { raiseAttention } from './attention.writes.js';
 import type { Db, Tx } from './client.js';
 import { findCommand, oncePerCommand } from './command.writes.js';
 import { enterBalance, lockBalance } from './customer-balance.writes.js';
+import { queueEmail } from './email.writes.js';
 import { appendEvents, previousValues, type EventDraft } from './event.writes.js';
 import { findInvoice } from './invoice.queries.js';
-import { closeInvoice, insertInvoice, linkIntent, markPastDue } from './invoice.writes.js';
+import { closeInvoice, insertInvoice, linkIntent, markPastDue, markReminded } from './invoice.writes.js';
+import { emailOf, tellUpcoming } from './subscription-notices.writes.js';
 import { derivedId } from './mint.js';
 import { checkExpectedTotal, resolveSubscription, type SubscriptionRequest } from './subscription-prices.queries.js';
 import { pricedItemView, readFacts, readPricedItems, viewWithItems, type Clockwork, type PricedItem } from './subscription.queries.js';
@@ -126,6 +128,9 @@ async function writePlan(tx: Tx, change: Change, { before, row, plan, facts, pay
     const refunded = (await findInvoice(tx, change.accountId, plan.refund.invoiceId))!;
     advance.push(await payments.refund(tx, change, { invoice: refunded, amountAtom: plan.refund.amountAtom, now }));
   }
+  for (const invoiceId of plan.reminded) await markReminded(tx, change, { invoiceId, at: now });
+  if (plan.upcoming) await tellUpcoming(tx, change, { row: written, draft: plan.upcoming });
+  for (const { kind, invoiceId } of plan.emails) await queueEmail(tx, change, emailOf(written, change, { kind, invoiceId }));
   if (plan.attention) await missedPeriods(tx, written, plan.attention, now);
   await appendEvents(tx, change, await eventsOf(tx, change, { before, row: written, events: plan.events }));
   const run = await runOf(tx, written, change);

@@ -24,6 +24,7 @@ export interface InvoiceFields {
   paidAt: Date | null;
   voidedAt: Date | null;
   paidOutOfBand: boolean;
+  reminderSentAt: Date | null;
   isInitialForTrial: boolean;
   paymentIntentId: string | null;
   defaultPaymentMethodId: string | null;
@@ -103,6 +104,7 @@ export function invoiceView(row: InvoiceFields, parts: InvoiceParts, environment
     paid_at: row.paidAt?.toISOString() ?? null,
     voided_at: row.voidedAt?.toISOString() ?? null,
     paid_out_of_band: row.paidOutOfBand,
+    reminder_sent_at: row.reminderSentAt?.toISOString() ?? null,
     is_initial_invoice_for_trial_sub: row.isInitialForTrial,
     latest_payment_intent_id: id('pi', row.paymentIntentId),
     latest_payment_attempt_failure_message: row.latestFailureMessage,

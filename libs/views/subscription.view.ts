@@ -1,6 +1,7 @@
 import type { Environment } from '../domain/environment.js';
 import { isEntitled } from '../domain/subscription/subscription.machine.js';
 import type { SubscriptionState } from '../domain/subscription/subscription.state.js';
+import { dunningPolicyView, dunningView } from './dunning.view.js';
 import { publicId, type IdKind } from './ids.js';
 
 export interface SubscriptionFields extends SubscriptionState {
@@ -56,6 +57,8 @@ export function subscriptionView<I>(row: SubscriptionFields, items: I[], environ
     paused_at: time(row.pausedAt),
     resumes_at: time(row.resumesAt),
     next_payment_attempt_at: time(row.chargeAt),
+    dunning: row.dunning && dunningView(row, row.dunning),
+    dunning_policy: row.dunningPolicy && dunningPolicyView(row.dunningPolicy),
     total_billing_cycles: row.totalBillingCycles,
     remaining_billing_cycles: row.totalBillingCycles === null ? null : Math.max(0, row.totalBillingCycles - row.completedCycles),
     checkout_session_id: null,

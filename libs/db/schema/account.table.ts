@@ -1,5 +1,12 @@
-import { pgTable, text, uuid } from 'drizzle-orm/pg-core';
-import { atoms, id, object, stamps } from './columns.js';
+import { jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core';
+import type { EmailSettings } from '../../domain/email/email.js';
+import type { DunningPolicy } from '../../domain/subscription/dunning-policy.js';
+import { atoms, id, stamps } from './columns.js';
+
+export interface BillingSettings {
+  /** Days before a renewal at which `invoice.upcoming` tells of it; 0: never. */
+  invoiceUpcomingDays: number;
+}
 
 export const accounts = pgTable('accounts', {
   id: id(),
@@ -10,10 +17,10 @@ export const accounts = pgTable('accounts', {
   /** Who runs a payment's first step: `workflow` or `inline`. */
   execution: text().notNull().default('workflow'),
   /** Null: the default policy. */
-  dunningPolicy: object(),
+  dunningPolicy: jsonb().$type<DunningPolicy>(),
   /** Null: the defaults. */
-  emailSettings: object(),
-  billingSettings: object(),
+  emailSettings: jsonb().$type<EmailSettings>(),
+  billingSettings: jsonb().$type<BillingSettings>(),
   ...stamps(),
 });
 

@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { boolean, check, index, integer, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core';
 import { accountId, id, instant, object, stamps } from './columns.js';
-import type { CancelOptions, Dunning, DunningEnd, KeptTime } from '../../domain/subscription/subscription.state.js';
+import type { DunningPolicy } from '../../domain/subscription/dunning-policy.js';
+import type { CancelOptions, Dunning, KeptTime } from '../../domain/subscription/subscription.state.js';
 import type { BillingStatus, SubscriptionStatus } from '../../domain/subscription/subscription.machine.js';
 import { customers } from './customer.table.js';
 import { prices, type CalendarInterval } from './product.table.js';
@@ -45,7 +46,6 @@ export const subscriptions = pgTable(
     resumesAt: instant(),
     keptTime: jsonb().$type<KeptTime>(),
     dunning: jsonb().$type<Dunning>(),
-    dunningEnd: text().$type<DunningEnd>().notNull().default('cancel'),
     /** When the next unattended charge begins; null: none by itself. */
     chargeAt: instant(),
     /** The invoice whose payment was begun and has no outcome here yet: it holds every timer that depends on money. */
@@ -58,9 +58,13 @@ export const subscriptions = pgTable(
     /** The customer's; its workflow waits for the clock instead of for timers. */
     testClockId: uuid(),
     /** Null: the account's. */
-    dunningPolicy: object(),
+    dunningPolicy: jsonb().$type<DunningPolicy>(),
     /** End of the period whose next invoice was announced. */
     upcomingSentFor: instant(),
+    /** Days of notice, as the account had them when the period began. */
+    upcomingDays: integer().notNull().default(3),
+    /** `send_invoice`: when open invoices are looked at for a reminder. */
+    remindAt: instant(),
     totalBillingCycles: integer(),
     completedCycles: integer().notNull().default(0),
     lastChargeAt: instant(),

@@ -10,7 +10,7 @@ const families = [
 
 const moments = [
   'charge.succeeded', 'charge.failed', 'charge.pending', 'charge.captured', 'charge.refunded', 'charge.voided', 'charge.exception',
-  'invoice.finalized', 'invoice.paid', 'invoice.past_due', 'invoice.voided', 'invoice.uncollectible', 'invoice.upcoming',
+  'invoice.finalized', 'invoice.paid', 'invoice.past_due', 'invoice.voided', 'invoice.uncollectible', 'invoice.upcoming', 'invoice.reminder',
   'payment_intent.succeeded', 'payment_intent.processing', 'payment_intent.requires_action', 'payment_intent.requires_capture',
   'payment_intent.failed', 'payment_intent.canceled', 'payment_intent.exception',
   'payment_link.paused',
@@ -21,6 +21,8 @@ const moments = [
   'customer.subscription.activated', 'customer.subscription.canceled', 'customer.subscription.paused', 'customer.subscription.resumed',
   'customer.subscription.past_due', 'customer.subscription.trialing', 'customer.subscription.trial_will_end',
   'customer.subscription.resume_failed', 'customer.subscription.payment_method_detached', 'customer.subscription.unpaid',
+  'customer.subscription.dunning_started', 'customer.subscription.dunning_retry_scheduled', 'customer.subscription.dunning_blocked',
+  'customer.subscription.dunning_recovered', 'customer.subscription.dunning_ended',
   'checkout_session.completed', 'checkout_session.expired',
   'test_clock.advanced',
   'webhook_endpoint.disabled', 'webhook_endpoint.enabled', 'webhook_endpoint.paused', 'webhook_endpoint.resumed', 'webhook_endpoint.test', 'webhook_delivery.exhausted',

@@ -3,7 +3,8 @@ import { startOfSecond } from '../period/period.js';
 import { planStart } from './begin-subscription.js';
 import { chargesAutomatically, plan, type Facts, type Plan } from './plan.js';
 import { moved } from './subscription.machine.js';
-import { firstPeriod, type DunningEnd, type SubscriptionState } from './subscription.state.js';
+import type { DunningPolicy } from './dunning-policy.js';
+import { firstPeriod, type SubscriptionState } from './subscription.state.js';
 
 /** A checked request. Ids are UUIDs; `trialDays` is already the request's or the price's. */
 export interface NewSubscription {
@@ -23,7 +24,8 @@ export interface NewSubscription {
   paymentRouteId: string | null;
   cancelAtEnd: boolean;
   totalBillingCycles: number | null;
-  dunningEnd?: DunningEnd;
+  /** Null or absent: the account's. */
+  dunningPolicy?: DunningPolicy | null;
 }
 
 const dayMs = 86_400_000;
@@ -46,6 +48,7 @@ export function planCreate(input: NewSubscription, facts: Facts): Plan {
     startsAt: input.startsAt,
     trialStart: trialEnd ? initialStart : null,
     trialEnd,
+    upcomingDays: facts.rules.upcomingDays,
   };
   const scheduled = initialStart > now;
   if (trialEnd) {
@@ -75,8 +78,8 @@ function trialEndOf(input: NewSubscription, start: Date): Date | null {
 }
 
 function pick(input: NewSubscription) {
-  const { startsAt: _s, trialEnd: _e, trialDays: _d, dunningEnd, ...rest } = input;
-  return { ...rest, dunningEnd: dunningEnd ?? ('cancel' as const) };
+  const { startsAt: _s, trialEnd: _e, trialDays: _d, dunningPolicy, ...rest } = input;
+  return { ...rest, dunningPolicy: dunningPolicy ?? null };
 }
 
 const blank = {
@@ -99,4 +102,6 @@ const blank = {
   chargedMethodId: null,
   lastChargeAt: null,
   completedCycles: 0,
+  upcomingSentFor: null,
+  remindAt: null,
 } as const;

@@ -2,6 +2,8 @@ import type { BillableItem, BillingReason, InvoiceDraft } from '../invoice/invoi
 import { draftInvoice } from '../invoice/invoice.draft.js';
 import type { InvoiceStatus } from '../invoice/invoice.machine.js';
 import type { OutcomeClass } from '../payment/outcome.js';
+import type { EmailWish } from '../email/email.js';
+import type { DunningPolicy } from './dunning-policy.js';
 import type { BilledPeriod, SubscriptionState } from './subscription.state.js';
 
 /** Where the payment of an invoice stands. `action`: the customer must confirm it; `at_rest`: refused, may be asked again. */
@@ -21,6 +23,15 @@ export interface InvoiceFacts {
   paidOutOfBand?: boolean;
   payment: PaymentStanding;
   failure: OutcomeClass | null;
+  finalizedAt?: Date | null;
+  reminderSentAt?: Date | null;
+}
+
+/** What the account has settled for all its subscriptions. */
+export interface BillingRules {
+  dunningPolicy: DunningPolicy;
+  /** Days before a renewal at which it is announced; 0: never. */
+  upcomingDays: number;
 }
 
 /** What a plan needs beside the row; read in the transaction that writes the plan. */
@@ -28,6 +39,7 @@ export interface Facts {
   now: Date;
   /** Spreads renewals' charges: hash(id) mod the configured seconds. */
   jitterSeconds: number;
+  rules: BillingRules;
   items: readonly BillableItem[];
   /** The method that an unattended charge would use: the subscription's, else the customer's default. */
   paymentMethodId: string | null;
@@ -51,6 +63,12 @@ export type SubscriptionEvent =
   | 'resume_failed'
   | 'past_due'
   | 'canceled'
+  | 'unpaid'
+  | 'dunning_started'
+  | 'dunning_retry_scheduled'
+  | 'dunning_blocked'
+  | 'dunning_recovered'
+  | 'dunning_ended'
   | 'trial_will_end';
 
 /** One fact: what the transaction writes, and what a preview shows. */
@@ -65,10 +83,15 @@ export interface Plan {
   creditAtom: number;
   refund: { invoiceId: string; amountAtom: number } | null;
   attention: string | null;
+  /** The renewal that is announced: `invoice.upcoming`. */
+  upcoming: InvoiceDraft | null;
+  /** Invoices of which the customer is reminded: `invoice.reminder`. */
+  reminded: string[];
+  emails: EmailWish[];
 }
 
 export function plan(next: SubscriptionState, events: SubscriptionEvent[] = [], rest: Partial<Omit<Plan, 'next' | 'events'>> = {}): Plan {
-  return { next, events, invoice: null, closed: [], charge: null, creditAtom: 0, refund: null, attention: null, ...rest };
+  return { next, events, invoice: null, closed: [], charge: null, creditAtom: 0, refund: null, attention: null, upcoming: null, reminded: [], emails: [], ...rest };
 }
 
 export function invoiceFor(s: SubscriptionState, facts: Facts, period: BilledPeriod, billingReason: BillingReason): InvoiceDraft {

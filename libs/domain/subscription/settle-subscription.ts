@@ -1,13 +1,10 @@
-import type { OutcomeClass } from '../payment/outcome.js';
 import { cancelledState } from './begin-subscription.js';
 import { moneyBack } from './cancel-subscription.js';
-import { blockOf, chargePaceMs, incompleteRetryMs, nextRetry } from './dunning.js';
-import { chargesAutomatically, plan, type Facts, type InvoiceFacts, type Plan } from './plan.js';
+import { blockOf, chargePaceMs, dunningEndsAt, failureEmails, incompleteRetryMs, nextRetry, policyInForce, policyOf, type Failure } from './dunning.js';
+import { chargesAutomatically, plan, type Facts, type InvoiceFacts, type Plan, type SubscriptionEvent } from './plan.js';
 import { hasBegunResuming, planResumePaid } from './resume-subscription.js';
 import { moved, type Move } from './subscription.machine.js';
-import type { Dunning, SubscriptionState } from './subscription.state.js';
-
-export type Failure = OutcomeClass | 'no_payment_method' | 'send_invoice' | null;
+import type { Dunning, DunningBlock, SubscriptionState } from './subscription.state.js';
 
 /** The outcome of the payment that was begun, once it is known; null while it is not. */
 export function planSettlement(s: SubscriptionState, facts: Facts): Plan | null {
@@ -36,7 +33,7 @@ export function planPaidElsewhere(s: SubscriptionState, facts: Facts): Plan | nu
 function planOverduePaid(s: SubscriptionState, facts: Facts): Plan | null {
   const dueDate = facts.openInvoices[0]?.dueDate;
   if (chargesAutomatically(s) || s.status !== 'active' || !s.dunning || !dueDate || dueDate <= facts.now) return null;
-  return plan({ ...s, dunning: null, chargeAt: dueDate });
+  return plan({ ...s, dunning: null, chargeAt: dueDate }, ['dunning_recovered']);
 }
 
 function planPaid(s: SubscriptionState, facts: Facts): Plan {
@@ -46,7 +43,12 @@ function planPaid(s: SubscriptionState, facts: Facts): Plan {
   const first = s.status === 'trialing';
   if (!first && s.billingStatus === 'current') return plan(s);
   const next: SubscriptionState = { ...s, status: 'active', billingStatus: 'current', dunning: null, chargeAt: null };
-  return plan(moved(s, first ? 'first_paid' : 'all_paid', next), [first ? 'activated' : 'updated']);
+  if (first) return plan(moved(s, 'first_paid', next), ['activated']);
+  return plan(moved(s, 'all_paid', next), [...recovered(s), 'updated']);
+}
+
+function recovered(s: SubscriptionState): SubscriptionEvent[] {
+  return s.dunning && s.billingStatus === 'past_due' ? ['dunning_recovered'] : [];
 }
 
 /** Not by what was owed before a pause at the period's end: there a new period must be paid. */
@@ -64,7 +66,7 @@ function planPaidWhilePaused(s: SubscriptionState): Plan {
   const keptTime = s.keptTime && { ...s.keptTime, from: 'active' as const, owed: false };
   if (s.billingStatus === 'incomplete') return plan(s);
   const next: SubscriptionState = { ...s, billingStatus: 'current', dunning: null, chargeAt: null, keptTime };
-  return plan(moved(s, 'paid_while_paused', next), s.billingStatus === 'current' ? [] : ['updated']);
+  return plan(moved(s, 'paid_while_paused', next), s.billingStatus === 'current' ? [] : [...recovered(s), 'updated']);
 }
 
 /** A charge failed, could not begin, or its due date passed. */
@@ -72,37 +74,51 @@ export function planFailed(s: SubscriptionState, failure: Failure, facts: Facts)
   const { now } = facts;
   if (s.billingStatus === 'unpaid') return plan(s);
   const blocked = blockOf(failure);
-  const dunning: Dunning = {
-    startedAt: s.dunning?.startedAt ?? now.toISOString(),
-    failures: (s.dunning?.failures ?? 0) + 1,
-    blocked,
-  };
+  const dunning = dunningAfter(s, blocked, facts);
+  const emails = failureEmails(failure, facts);
   if (s.status === 'paused' && s.resuming) {
-    return plan(moved(s, 'resume_refused', { ...s, chargeAt: null }), ['resume_failed']);
+    return plan(moved(s, 'resume_refused', { ...s, chargeAt: null }), ['resume_failed'], { emails });
   }
   if (s.billingStatus === 'incomplete') {
     const again = dunning.failures === 1 && !blocked ? new Date(now.getTime() + incompleteRetryMs) : null;
     return plan(moved(s, 'stays_incomplete', { ...s, dunning, chargeAt: again }));
   }
   const retry = blocked ? null : nextRetry(dunning, now);
-  if (s.status === 'paused') return planFailedWhilePaused({ ...s, dunning, chargeAt: retry });
-  const next: SubscriptionState = { ...s, status: 'active', billingStatus: 'past_due', dunning, chargeAt: retry };
-  const begun = s.billingStatus !== 'past_due';
+  const run: SubscriptionState = { ...s, dunning, chargeAt: retry };
+  const told = [...pastDueEvents(s), ...runEvents(s, run)];
+  if (s.status === 'paused') return planFailedWhilePaused(run, told, emails);
   const move: Move = s.status === 'trialing' ? 'first_failed' : 'charge_failed';
-  const pastDue = moved(s, move, next);
-  if (!retry && !blocked) return planDunningEnd(pastDue, facts);
-  return plan(pastDue, [...(s.status === 'trialing' ? (['activated'] as const) : []), ...(begun ? (['past_due'] as const) : [])]);
+  const pastDue = moved(s, move, { ...run, status: 'active', billingStatus: 'past_due' });
+  if (blocked || retry || dunningEndsAt(dunning) > now) return plan(pastDue, told, { emails });
+  const ended = planDunningEnd(pastDue, facts);
+  return { ...ended, events: [...(s.billingStatus === 'past_due' ? [] : told), ...ended.events], emails };
 }
 
-function planFailedWhilePaused(s: SubscriptionState): Plan {
+function dunningAfter(s: SubscriptionState, blocked: DunningBlock | null, facts: Facts): Dunning {
+  if (s.dunning) return { ...s.dunning, failures: s.dunning.failures + 1, blocked };
+  return { startedAt: facts.now.toISOString(), failures: 1, blocked, policy: policyInForce(s, facts) };
+}
+
+function pastDueEvents(s: SubscriptionState): SubscriptionEvent[] {
+  if (s.billingStatus === 'past_due') return [];
+  return s.status === 'trialing' ? ['activated', 'past_due'] : ['past_due'];
+}
+
+function runEvents(before: SubscriptionState, { dunning, chargeAt }: SubscriptionState): SubscriptionEvent[] {
+  if (!before.dunning) return ['dunning_started'];
+  if (chargeAt) return ['dunning_retry_scheduled'];
+  return dunning?.blocked && !before.dunning.blocked ? ['dunning_blocked'] : [];
+}
+
+function planFailedWhilePaused(s: SubscriptionState, told: SubscriptionEvent[], emails: Plan['emails']): Plan {
   const keptTime = s.keptTime && { ...s.keptTime, from: 'active' as const };
   const next: SubscriptionState = { ...s, billingStatus: 'past_due', keptTime };
-  return plan(moved(s, 'failed_while_paused', next), s.billingStatus === 'past_due' ? [] : ['past_due']);
+  return plan(moved(s, 'failed_while_paused', next), told, { emails });
 }
 
 /** The last retry failed, or the last day of a blocked run has come. */
 export function planDunningEnd(s: SubscriptionState, facts: Facts): Plan {
-  switch (s.dunningEnd) {
+  switch (s.dunning ? policyOf(s.dunning).finalAction : policyInForce(s, facts).finalAction) {
     case 'pause': {
       const seconds = Math.max(0, Math.floor((s.currentPeriodEnd.getTime() - facts.now.getTime()) / 1000));
       const next: SubscriptionState = {
@@ -115,13 +131,13 @@ export function planDunningEnd(s: SubscriptionState, facts: Facts): Plan {
         pauseAtEnd: false,
         resumesAt: null,
       };
-      return plan(moved(s, 'dunning_ended', next), ['paused']);
+      return plan(moved(s, 'dunning_ended', next), ['dunning_ended', 'paused']);
     }
     case 'leave_unpaid':
-      return plan(moved(s, 'dunning_ended', { ...s, billingStatus: 'unpaid', dunning: null, chargeAt: null }), ['updated']);
+      return plan(moved(s, 'dunning_ended', { ...s, billingStatus: 'unpaid', dunning: null, chargeAt: null }), ['dunning_ended', 'unpaid']);
     default: {
       const closed = facts.openInvoices.map((invoice) => ({ invoiceId: invoice.id, as: 'uncollectible' as const }));
-      return plan(moved(s, 'dunning_ended', cancelledState(s, facts.now)), ['canceled'], { closed });
+      return plan(moved(s, 'dunning_ended', cancelledState(s, facts.now)), ['dunning_ended', 'canceled'], { closed });
     }
   }
 }

@@ -2,6 +2,8 @@ import { secondsBetween } from '../period/period.js';
 import { cancelledState, planPauseAtEnd, planStart, planTrialEnd } from './begin-subscription.js';
 import { chargePaceMs, missedPeriodsAllowed } from './dunning.js';
 import { chargesAutomatically, enterPeriod, invoiceFor, plan, type Facts, type Plan } from './plan.js';
+import { nextInvoice } from './next-invoice.js';
+import { planRemind, planReminders } from './remind.js';
 import { planResume } from './resume-subscription.js';
 import { planDunningEnd, planFailed, planPaidElsewhere, planSettlement } from './settle-subscription.js';
 import { moved } from './subscription.machine.js';
@@ -12,7 +14,7 @@ const punctualMs = 3_600_000;
 
 /** The next fact that time, a payment or a new method has brought about; null when there is none. One call, one fact. */
 export function planStep(s: SubscriptionState, facts: Facts): Plan | null {
-  const settled = planSettlement(s, facts) ?? planPaidElsewhere(s, facts) ?? planNewMethod(s, facts);
+  const settled = planSettlement(s, facts) ?? planPaidElsewhere(s, facts) ?? planNewMethod(s, facts) ?? planReminders(s, facts);
   if (settled) return settled;
   const due = nextDue(s);
   return due && due.at <= facts.now ? planDue(s, due, facts) : null;
@@ -23,9 +25,13 @@ function planDue(s: SubscriptionState, due: Due, facts: Facts): Plan {
     case 'start':
       return planStart(s, facts);
     case 'trial_will_end':
-      return plan({ ...s, trialWillEndSentAt: facts.now }, ['trial_will_end']);
+      return plan({ ...s, trialWillEndSentAt: facts.now }, ['trial_will_end'], { emails: [{ kind: 'trial_ending', invoiceId: null }] });
     case 'trial_end':
       return planTrialEnd(s, facts);
+    case 'upcoming':
+      return planUpcoming(s, facts);
+    case 'remind':
+      return planRemind(s, facts);
     case 'renew':
       return planPeriodEnd(s, facts);
     case 'charge':
@@ -37,6 +43,13 @@ function planDue(s: SubscriptionState, due: Due, facts: Facts): Plan {
     case 'resume':
       return planResume(s, { automatic: true, proration: 'create_prorations' }, facts);
   }
+}
+
+/** Announced once per period; not where the account switched it off meanwhile, nor where the renewal is due already. */
+function planUpcoming(s: SubscriptionState, facts: Facts): Plan {
+  const told: SubscriptionState = { ...s, upcomingSentFor: s.currentPeriodEnd };
+  const late = facts.rules.upcomingDays === 0 || facts.now >= s.currentPeriodEnd;
+  return plan(told, [], { upcoming: late ? null : nextInvoice(s, facts) });
 }
 
 /** A payment somebody else began is unresolved: wait for it like for one of our own. */
@@ -66,7 +79,7 @@ export function planRenewal(s: SubscriptionState, facts: Facts): Plan {
   const invoice = invoiceFor(s, facts, period, 'subscription_cycle');
   const missed = Math.floor(secondsBetween(s.currentPeriodEnd, facts.now) / Math.max(1, period.wholeSeconds));
   const attention = missed > missedPeriodsAllowed ? `${missed} periods were missed; each is invoiced, one is charged a day.` : null;
-  const next: SubscriptionState = { ...entered, chargeAt: chargeAfterRenewal(s, facts, invoice) };
+  const next: SubscriptionState = { ...entered, chargeAt: chargeAfterRenewal(s, facts, invoice), upcomingDays: facts.rules.upcomingDays };
   return plan(moved(s, 'renew', next), ['updated'], { invoice, attention });
 }
 
@@ -107,7 +120,10 @@ function planNewMethod(s: SubscriptionState, facts: Facts): Plan | null {
   if (!idle || !facts.paymentMethodId || facts.paymentMethodId === s.chargedMethodId) return null;
   const dunned = s.status !== 'paused' && s.dunning !== null && s.status !== 'cancelled';
   if (dunned && facts.openInvoices.length === 0) return plan({ ...s, chargedMethodId: facts.paymentMethodId });
-  if (dunned) return plan({ ...s, chargeAt: facts.now, dunning: { ...s.dunning!, blocked: null } });
+  if (dunned) {
+    const again: SubscriptionState = { ...s, chargeAt: facts.now, dunning: { ...s.dunning!, blocked: null } };
+    return plan(again, s.billingStatus === 'past_due' ? ['dunning_retry_scheduled'] : []);
+  }
   if (s.status !== 'paused' || !s.resuming) return null;
   return planResume(s, { automatic: false, proration: 'create_prorations' }, facts);
 }

@@ -1,3 +1,4 @@
+import { defaultDunningPolicy, finalActions } from './dunning-policy.js';
 import fc from 'fast-check';
 import { DomainError } from '../../errors/domain-error.js';
 import type { OutcomeClass } from '../payment/outcome.js';
@@ -133,8 +134,8 @@ describe('renewing and dunning', () => {
   it.each([
     ['pause' as const, 'paused/past_due'],
     ['leave_unpaid' as const, 'active/unpaid'],
-  ])('ends dunning by policy: %s', (dunningEnd, state) => {
-    const sub = begin({ dunningEnd }, { outcomes: ['approved', ...Array<OutcomeClass>(8).fill('soft_decline')] });
+  ])('ends dunning by policy: %s', (finalAction, state) => {
+    const sub = begin({ dunningPolicy: { ...defaultDunningPolicy, finalAction } }, { outcomes: ['approved', ...Array<OutcomeClass>(8).fill('soft_decline')] });
     sub.pass(43 * day);
     expect(stateOf(sub.s)).toBe(state);
     expect(sub.invoices.at(-1)!.status).toBe('past_due');
@@ -379,7 +380,7 @@ describe('any history', () => {
           collectionMethod: fc.constantFrom('charge_automatically' as const, 'charge_automatically' as const, 'send_invoice' as const),
           trialDays: fc.constantFrom(0, 0, 5),
           startsIn: fc.constantFrom(null, -10 * day, 3 * day),
-          dunningEnd: fc.constantFrom('cancel' as const, 'pause' as const, 'leave_unpaid' as const),
+          dunningPolicy: fc.constantFrom(...finalActions).map((finalAction) => ({ ...defaultDunningPolicy, finalAction })),
         }),
         fc.array(outcomes, { maxLength: 12 }),
         fc.array(acts, { minLength: 4, maxLength: 25 }),

@@ -1,3 +1,4 @@
+import type { DunningPolicy } from './dunning-policy.js';
 import { planCancel } from './cancel-subscription.js';
 import { planPause } from './pause-subscription.js';
 import type { Facts, Plan } from './plan.js';
@@ -38,6 +39,7 @@ export interface NewSubscriptionJson {
   cancelAtEnd: boolean;
   totalBillingCycles: number | null;
   totalAmountAtom: number | null;
+  dunningPolicy?: DunningPolicy | null;
 }
 
 export type SubscriptionCommand =
@@ -51,6 +53,7 @@ export type SubscriptionCommand =
       paymentMethodId?: string | null;
       paymentRouteId?: string | null;
       cancelAtEnd?: boolean;
+      dunningPolicy?: DunningPolicy | null;
       /** RFC 3339, or `now`. */
       trialEnd?: string;
     }

@@ -1,7 +1,8 @@
-import { dunningEndsAt, incompleteLastsMs, trialWillEndMs } from './dunning.js';
+import { dunningEndsAt, mayRemind, incompleteEndsAt, trialWillEndMs } from './dunning.js';
+import { upcomingAt } from './next-invoice.js';
 import { isInTrial, type SubscriptionState } from './subscription.state.js';
 
-export const dueKinds = ['start', 'trial_will_end', 'trial_end', 'renew', 'charge', 'expire', 'dunning_end', 'resume'] as const;
+export const dueKinds = ['start', 'trial_will_end', 'trial_end', 'upcoming', 'renew', 'remind', 'charge', 'expire', 'dunning_end', 'resume'] as const;
 export type DueKind = (typeof dueKinds)[number];
 
 export interface Due {
@@ -29,12 +30,15 @@ function candidates(s: SubscriptionState): Due[] {
       }
       list.push({ kind: 'trial_end', at: s.currentPeriodEnd });
     } else if (s.billingStatus === 'incomplete' && !unresolved) {
-      list.push({ kind: 'expire', at: new Date(s.initialStart.getTime() + incompleteLastsMs) });
+      list.push({ kind: 'expire', at: incompleteEndsAt(s) });
     }
   }
   if (s.status === 'active' && !(unresolved && (s.cancelAtEnd || s.pauseAtEnd))) {
     list.push({ kind: 'renew', at: s.currentPeriodEnd });
   }
+  const announced = upcomingAt(s);
+  if (announced) list.push({ kind: 'upcoming', at: announced });
+  if (s.remindAt && mayRemind(s)) list.push({ kind: 'remind', at: s.remindAt });
   if (unresolved) return list;
   if (s.chargeAt) list.push({ kind: 'charge', at: s.chargeAt });
   else if (s.dunning && s.billingStatus === 'past_due') list.push({ kind: 'dunning_end', at: dunningEndsAt(s.dunning) });

@@ -1,8 +1,10 @@
+import type { EmailKind } from '../email/email.js';
 import type { OutcomeClass } from '../payment/outcome.js';
 import { planCancel, type CancelInput } from './cancel-subscription.js';
 import { planCreate, type NewSubscription } from './create-subscription.js';
 import { planPause, type PauseInput } from './pause-subscription.js';
-import type { Facts, InvoiceFacts, Plan } from './plan.js';
+import { defaultDunningPolicy } from './dunning-policy.js';
+import type { BillingRules, Facts, InvoiceFacts, Plan } from './plan.js';
 import { planResume } from './resume-subscription.js';
 import { planStep } from './step-subscription.js';
 import { stateOf, type State } from './subscription.machine.js';
@@ -22,6 +24,7 @@ interface World {
   method: string | null;
   outcomes: (OutcomeClass | 'unresolved')[];
   price: number;
+  rules?: Partial<BillingRules>;
 }
 
 /** One subscription in memory: plans are applied as the database would, payments answer as told. */
@@ -30,6 +33,9 @@ export class Sketch {
   events: string[] = [];
   invoices: InvoiceFacts[] = [];
   charges: { at: Date; invoiceId: string }[] = [];
+  announced: { at: Date; totalAtom: number }[] = [];
+  reminders: { at: Date; invoiceId: string }[] = [];
+  emails: EmailKind[] = [];
   credit = 0;
   visited = new Set<State>();
 
@@ -42,6 +48,7 @@ export class Sketch {
     return {
       now: this.world.now,
       jitterSeconds: 30,
+      rules: { dunningPolicy: defaultDunningPolicy, upcomingDays: 3, ...this.world.rules },
       items: [{ ...item, unitAmountAtom: this.world.price }],
       paymentMethodId: this.world.method,
       balanceAtom: 0,
@@ -56,6 +63,9 @@ export class Sketch {
     this.s = plan.next;
     this.visited.add(stateOf(this.s));
     this.events.push(...plan.events);
+    if (plan.upcoming) this.announced.push({ at: this.world.now, totalAtom: plan.upcoming.totalAtom });
+    this.emails.push(...plan.emails.map(({ kind }) => kind));
+    for (const id of plan.reminded) this.remind(id);
     this.credit += plan.creditAtom;
     if (plan.invoice) this.finalise(plan.invoice);
     for (const closed of plan.closed) this.invoice(closed.invoiceId).status = closed.as;
@@ -104,6 +114,11 @@ export class Sketch {
     expect(this.s.status === 'cancelled' || (this.s.status === 'paused' && !this.s.resuming)).toBe(false);
     this.charges.push({ at: this.world.now, invoiceId });
     settle(invoice, this.world.outcomes.shift() ?? 'approved');
+  }
+
+  private remind(id: string): void {
+    this.invoice(id).reminderSentAt = this.world.now;
+    this.reminders.push({ at: this.world.now, invoiceId: id });
   }
 
   invoice(id: string): InvoiceFacts {

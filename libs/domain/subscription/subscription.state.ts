@@ -1,4 +1,5 @@
 import { boundary, periodAt, secondsBetween, type Interval, type IntervalUnit } from '../period/period.js';
+import type { DunningPolicy } from './dunning-policy.js';
 import type { BillingStatus, SubscriptionStatus } from './subscription.machine.js';
 
 /** Why no unattended retry follows: only another method, or the customer, helps. */
@@ -9,10 +10,9 @@ export interface Dunning {
   startedAt: string;
   failures: number;
   blocked: DunningBlock | null;
+  /** As it was when the run began. */
+  policy?: DunningPolicy;
 }
-
-/** What happens when dunning ends unpaid. */
-export type DunningEnd = 'cancel' | 'pause' | 'leave_unpaid';
 
 /**
  * What a pause keeps. `seconds` of the trial or paid period that were left (for a scheduled one: until its start); null
@@ -69,7 +69,14 @@ export interface SubscriptionState {
   keptTime: KeptTime | null;
   resuming: boolean;
   dunning: Dunning | null;
-  dunningEnd: DunningEnd;
+  /** Null: the account's. */
+  dunningPolicy: DunningPolicy | null;
+  /** Days before a renewal at which it is announced, as the account had it when the period began; 0: never. */
+  upcomingDays: number;
+  /** End of the period whose renewal was announced. */
+  upcomingSentFor: Date | null;
+  /** `send_invoice`: when open invoices are looked at for a reminder. */
+  remindAt: Date | null;
   chargeAt: Date | null;
   chargingInvoiceId: string | null;
   chargedMethodId: string | null;

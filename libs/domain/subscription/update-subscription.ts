@@ -1,5 +1,6 @@
 import { invalidField } from '../../errors/domain-error.js';
 import { planTrialEnd } from './begin-subscription.js';
+import type { DunningPolicy } from './dunning-policy.js';
 import { plan, type Facts, type Plan } from './plan.js';
 import { assertMayMove, moved, refusedMove } from './subscription.machine.js';
 import { hasFixedAnchor, isInTrial, resumptionAfter, type SubscriptionState } from './subscription.state.js';
@@ -11,6 +12,8 @@ export interface UpdateInput {
   defaultPaymentMethodId?: string | null;
   paymentRouteId?: string | null;
   cancelAtEnd?: boolean;
+  /** Null: the account's. A run that is under way keeps its own. */
+  dunningPolicy?: DunningPolicy | null;
   /** A new end of the trial; `now` ends it. */
   trialEnd?: Date | 'now';
 }

@@ -8,6 +8,7 @@ import type { Caller } from '../kernel/callers.js';
 import { bodyId } from '../kernel/ids.js';
 import { Infrastructure } from '../kernel/infrastructure.js';
 import type { UpdateAccountBody } from './accounts.dto.js';
+import { readDunningPolicy, readEmailSettings } from './policies.dto.js';
 
 @Injectable()
 export class AccountsService {
@@ -26,8 +27,17 @@ export class AccountsService {
       ...(body.operator_refund_limit_atom === undefined ? {} : { operatorRefundLimitAtom: body.operator_refund_limit_atom }),
       ...(route === undefined ? {} : { defaultPaymentRouteId: route && bodyId('default_payment_route_id', 'route', route, caller) }),
       ...(body.execution === undefined ? {} : { execution: body.execution }),
+      ...settingsOf(body),
     };
     const row = await transact(this.infrastructure.db, caller.change(), (tx) => updateAccount(tx, caller.change(), patch));
     return accountView(row, this.infrastructure.environment);
   }
+}
+
+function settingsOf({ dunning_policy: dunning, email_settings: email, billing_settings: billing }: UpdateAccountBody): AccountPatch {
+  return {
+    ...(dunning === undefined ? {} : { dunningPolicy: dunning && readDunningPolicy(dunning) }),
+    ...(email === undefined ? {} : { emailSettings: email && readEmailSettings(email) }),
+    ...(billing === undefined ? {} : { billingSettings: billing && { invoiceUpcomingDays: billing.invoice_upcoming_days } }),
+  };
 }

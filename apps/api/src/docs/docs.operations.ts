@@ -16,7 +16,7 @@ const settles = 'Answers within 10 s: with the final state, or with `processing`
 /** What the reference says of each operation, by operation id. */
 export const operations: Record<string, OperationWords> = {
   Accounts_get: words('Retrieve the account'),
-  Accounts_update: words('Update the account', 'Fields that are left out stay. `default_payment_route_id` is used where a payment names no route.'),
+  Accounts_update: words('Update the account', 'Fields that are left out stay. `default_payment_route_id` is used where a payment names no route. `dunning_policy` holds for every subscription without one of its own, from the next dunning run on: a run that is under way keeps the policy that it began with. `billing_settings.invoice_upcoming_days` holds from each subscription\'s next period on.'),
 
   ApiTokens_create: words('Create a token', 'The token itself is in this answer only; a keyed hash of it is stored.'),
   ApiTokens_list: words('List tokens', byCursor),

@@ -103,6 +103,7 @@ export const invoiceShape = z.object({
   paid_at: time.nullable(),
   voided_at: time.nullable(),
   paid_out_of_band: z.boolean(),
+  reminder_sent_at: time.nullable().describe('When the customer was last reminded of it'),
   is_initial_invoice_for_trial_sub: z.boolean(),
   latest_payment_intent_id: shown,
   latest_payment_attempt_failure_message: shown,

@@ -8,7 +8,8 @@ import { invoices, type InvoiceRow, type SubscriptionRow } from '../../../../lib
 import type { InvoiceDraft } from '../../../../libs/domain/invoice/invoice.draft.js';
 import { planCreate } from '../../../../libs/domain/subscription/create-subscription.js';
 import type { Plan } from '../../../../libs/domain/subscription/plan.js';
-import { assumePaid, nextInvoice } from '../../../../libs/domain/subscription/preview-subscription.js';
+import { nextInvoice } from '../../../../libs/domain/subscription/next-invoice.js';
+import { assumePaid } from '../../../../libs/domain/subscription/preview-subscription.js';
 import { planCommand, type NewSubscriptionJson, type SubscriptionCommand } from '../../../../libs/domain/subscription/subscription.command.js';
 import { assertMayMove } from '../../../../libs/domain/subscription/subscription.machine.js';
 import { invoiceView, type InvoiceView } from '../../../../libs/views/invoice.view.js';

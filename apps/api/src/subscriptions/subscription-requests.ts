@@ -1,6 +1,7 @@
 import type { SubscriptionRow } from '../../../../libs/db/schema/index.js';
 import type { NewSubscriptionJson, SubscriptionCommand } from '../../../../libs/domain/subscription/subscription.command.js';
-import { invalidField } from '../../../../libs/errors/domain-error.js';
+import { DomainError, invalidField } from '../../../../libs/errors/domain-error.js';
+import { readDunningPolicy, type DunningPolicyBody } from '../accounts/policies.dto.js';
 import type { Caller } from '../kernel/callers.js';
 import { bodyId } from '../kernel/ids.js';
 import type {
@@ -36,7 +37,15 @@ export function readCreate(caller: Caller, body: CreateSubscriptionBody): NewSub
     cancelAtEnd: body.cancel_at_end,
     totalBillingCycles: body.total_billing_cycles ?? null,
     totalAmountAtom: body.total_amount_atom ?? null,
+    dunningPolicy: readPolicy(caller, body.dunning_policy) ?? null,
   };
+}
+
+/** @throws DomainError 403 for a policy by anybody but an ADMIN. */
+function readPolicy(caller: Caller, policy: DunningPolicyBody | null | undefined) {
+  if (policy === undefined) return undefined;
+  if (caller.role !== 'ADMIN') throw new DomainError('role_too_small', 'A dunning policy needs the role ADMIN.');
+  return policy && readDunningPolicy(policy);
 }
 
 export function readUpdate(caller: Caller, row: SubscriptionRow, body: UpdateSubscriptionBody): Extract<SubscriptionCommand, { type: 'update' }> {
@@ -48,6 +57,7 @@ export function readUpdate(caller: Caller, row: SubscriptionRow, body: UpdateSub
     paymentMethodId: id('payment_method_id', 'pm', body.payment_method_id),
     paymentRouteId: body.remove_payment_route_id ? null : id('payment_route_id', 'route', body.payment_route_id),
     cancelAtEnd: body.cancel_at_end ?? undefined,
+    dunningPolicy: readPolicy(caller, body.dunning_policy),
     trialEnd: trialEndOf(row, body),
   };
 }

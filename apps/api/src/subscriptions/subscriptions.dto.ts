@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { amountAtom, freeFields, idText, instant, text } from '../kernel/fields.dto.js';
 import { cursorQuery, dateTimeFilter, listBody, searchFilter } from '../kernel/lists.dto.js';
+import { dunningPolicyBody, dunningPolicyShape } from '../accounts/policies.dto.js';
 import { invoiceShape } from '../invoices/invoices.dto.js';
 import { priceShape } from '../prices/prices.dto.js';
 
@@ -12,6 +13,7 @@ const days = z.int().min(0).max(3650);
 const net = z.int().min(0).max(3650).nullable().optional();
 const collection = z.enum(['charge_automatically', 'send_invoice']);
 const prorations = z.enum(['create_prorations', 'none', 'always_invoice']);
+const dunning = dunningPolicyBody.nullable().optional().describe('ADMIN only. Null: the account\'s; a run under way keeps its own');
 const preview = z.boolean().default(false).describe('Answers what would happen and changes nothing');
 
 const selected = z.strictObject({ price_id: idText, quantity: z.int().min(1).max(1_000_000) });
@@ -36,6 +38,7 @@ export const createSubscriptionBody = z
     total_amount_atom: amountAtom.nullable().optional().describe('Refused unless the first invoice is exactly this'),
     description: note,
     custom_fields: freeFields.nullable().optional(),
+    dunning_policy: dunning,
     is_preview: preview,
     skip_invoice_payment: z.literal(false, 'Not supported yet').default(false),
     attach_to_checkout_attempt_id: later,
@@ -54,6 +57,7 @@ export const updateSubscriptionBody = z
     payment_route_id: id,
     remove_payment_route_id: z.boolean().nullable().optional(),
     cancel_at_end: z.boolean().nullable().optional(),
+    dunning_policy: dunning,
     trial_end: instant.nullable().optional(),
     trial_period_days: days.nullable().optional().describe('0 ends the trial now'),
     is_preview: preview,
@@ -171,6 +175,16 @@ export const subscriptionItemShape = z.object({
   updated_at: time,
 }).meta({ id: 'SubscriptionItem' });
 
+const dunningShape = z.object({
+  started_at: time,
+  failures: z.int(),
+  next_attempt_at: time.nullable(),
+  blocked: z.enum(['hard_decline', 'authentication_required', 'risk_refused', 'no_payment_method', 'send_invoice']).nullable()
+    .describe('Why no unattended retry follows: another method, or the customer, helps'),
+  ends_at: time.describe('When the final action follows, unless it is paid before'),
+  final_action: z.enum(['cancel', 'pause', 'leave_unpaid']),
+}).meta({ id: 'Dunning' });
+
 export const subscriptionShape = z.object({
   id: z.string(),
   object: z.literal('subscription'),
@@ -207,6 +221,8 @@ export const subscriptionShape = z.object({
   paused_at: time.nullable(),
   resumes_at: time.nullable(),
   next_payment_attempt_at: time.nullable(),
+  dunning: dunningShape.nullable().describe('The run under way, while money is owed'),
+  dunning_policy: dunningPolicyShape.nullable().describe('Null: the account\'s'),
   total_billing_cycles: z.int().nullable(),
   remaining_billing_cycles: z.int().nullable(),
   checkout_session_id: shown,

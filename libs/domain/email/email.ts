@@ -1,0 +1,26 @@
+/** What customers are told by e-mail. */
+export const emailKinds = ['receipt', 'invoice', 'payment_failed', 'action_needed', 'trial_ending', 'reminder'] as const;
+export type EmailKind = (typeof emailKinds)[number];
+
+/** A mail that a plan asks for, about the subscription or one of its invoices; ids are UUIDs. */
+export interface EmailWish {
+  kind: EmailKind;
+  invoiceId: string | null;
+}
+
+/** What an account has settled about its e-mails. */
+export interface EmailSettings {
+  enabledKinds: readonly EmailKind[];
+  /** The name beside the sender's address; null: the account's. */
+  senderName: string | null;
+  replyTo: string | null;
+}
+
+export const defaultEmailSettings: EmailSettings = { enabledKinds: emailKinds, senderName: null, replyTo: null };
+
+const address = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/;
+
+/** One plain address: no list, no display name, no control characters. */
+export function isMailAddress(text: string): boolean {
+  return text.length <= 254 && address.test(text);
+}
