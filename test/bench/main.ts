@@ -8,32 +8,50 @@ import { bareLoop, makeBacklog, untilReceived, type ReceiverReport } from './del
 import { measureExecutions, measureHanging } from './executions.js';
 import { load, percentile } from './measure.js';
 import { residentMiB } from './memory.js';
+import { measureRenewals } from './renewals.js';
 import { Report, round, show } from './report.js';
 import { setStage, type Stage } from './stage.js';
 import { startSubprocess } from './subprocess.js';
 
 const quick = process.argv.includes('--quick');
+const parts = ['payments', 'executions', 'reads', 'deliveries', 'renewals', 'memory'] as const;
+type Part = (typeof parts)[number];
+const only = process.argv.includes('--only') ? process.argv.slice(process.argv.indexOf('--only') + 1).filter((each) => !each.startsWith('--')) : [];
+const wants = (part: Part) => only.length === 0 || only.includes(part);
 const dist = fileURLToPath(new URL('../..', import.meta.url));
 const report = new Report();
 const heading = (text: string) => process.stdout.write(`\n${text}\n`);
 
 async function main(): Promise<void> {
+  const unknown = only.find((each) => !(parts as readonly string[]).includes(each));
+  if (unknown !== undefined) throw new Error(`no such part: ${unknown}; known: ${parts.join(', ')}`);
+  if (parts.slice(0, 4).some(wants)) await measureTogether();
+  if (wants('renewals')) {
+    heading('renewals');
+    await measureRenewals(report, { quick });
+  }
+  if (wants('memory')) await measureMemory();
+  report.print();
+}
+
+/** What shares one instance. */
+async function measureTogether(): Promise<void> {
   heading('starting an instance of its own');
   const stack = await startTestStack(dist, { environments: ['staging'] });
   try {
     const stage = await setStage(stack);
-    await measurePayments(stack, stage);
-    heading('inline beside workflow');
-    await measureExecutions(report, stage, { quick });
-    await measureHanging(report, stage, { quick });
-    await measureReads(stack, stage);
-    await measureDeliveries(stage);
+    if (wants('payments')) await measurePayments(stack, stage);
+    if (wants('executions')) {
+      heading('inline beside workflow');
+      await measureExecutions(report, stage, { quick });
+      await measureHanging(report, stage, { quick });
+    }
+    if (wants('reads')) await measureReads(stack, stage);
+    if (wants('deliveries')) await measureDeliveries(stage);
     await stage.close();
   } finally {
     await stack.remove();
   }
-  await measureMemory();
-  report.print();
 }
 
 async function measurePayments(stack: TestStack, stage: Stage): Promise<void> {
