@@ -1,6 +1,7 @@
 import { and, asc, eq, isNull, sql, type SQL } from 'drizzle-orm';
 import type { Execution } from '../domain/payment/payment-status.js';
 import { noDeclines, type DeclineCount } from '../domain/payment/scheme-limit.js';
+import { sendBatch, statementOf } from './batch.js';
 import { standingStops, type StandingStop, type StopTarget } from './charge-stop.queries.js';
 import type { Db, Tx } from './client.js';
 import type { MethodUse } from './payment.queries.js';
@@ -131,7 +132,12 @@ export type Routed = Pick<PaymentIntentRow, 'accountId' | 'customerId' | 'paymen
 
 /** Everything that routing asks the database, in one round trip. `now` is the payment's own clock. */
 export async function routingContext(db: Db, intent: Routed, now: Date): Promise<RoutingContext> {
-  const { rows } = await db.execute<ContextRow>(sql`
+  const { rows } = await db.execute<ContextRow>(contextSql(intent, now));
+  return contextOf(rows[0]!);
+}
+
+function contextSql(intent: Routed, now: Date): SQL {
+  return sql`
     select
       (select json_build_object('status', m.status, 'customer_id', m.customer_id, 'provider', m.provider, 'card_brand', m.card_brand,
                 'card_funding', m.card_funding, 'card_country', m.card_country, 'card_iin', m.card_iin,
@@ -152,8 +158,10 @@ export async function routingContext(db: Db, intent: Routed, now: Date): Promise
           limit 2) r) as routes,
       (select string_agg(p.id::text || ':' || p.version, ',' order by p.id) from payment_processors p where p.account_id = ${intent.accountId}) as stamp,
       ${standingStops(intent)} as stops,
-      ${declinesOf(sql`c.payment_method_id = ${intent.paymentMethodId}`, now)} as declines`);
-  const row = rows[0]!;
+      ${declinesOf(sql`c.payment_method_id = ${intent.paymentMethodId}`, now)} as declines`;
+}
+
+function contextOf(row: ContextRow): RoutingContext {
   return {
     method: row.method,
     mappings: (row.mappings ?? []).map((mapping) => ({ ...mapping, declines: mapping.declines ?? noDeclines })),
@@ -192,15 +200,35 @@ export interface References {
   paymentRouteId: string | null;
 }
 
-/** What a new payment names, in one round trip: whether it is there, how the method may be used, and who runs its first step by default. */
-export async function referencesOf(db: Db, accountId: string, { customerId, paymentMethodId, paymentRouteId }: References) {
-  const { rows } = await db.execute<{ execution: Execution; customer: boolean; route: boolean; method: MethodUse | null }>(sql`
+export interface KnownReferences {
+  customer: boolean;
+  route: boolean;
+  method: MethodUse | null;
+  /** Who runs its first step by default. */
+  execution: Execution;
+}
+
+function referencesSql(accountId: string, { customerId, paymentMethodId, paymentRouteId }: References): SQL {
+  return sql`
     select ${executionSql(paymentRouteId)} as execution,
       exists (select 1 from customers c where c.id = ${customerId} and c.account_id = a.id and c.deleted_at is null) as customer,
       exists (select 1 from payment_routes r where r.id = ${paymentRouteId}::uuid and r.account_id = a.id and r.deleted_at is null) as route,
       (select json_build_object('status', m.status, 'customerId', m.customer_id) from payment_methods m
         where m.id = ${paymentMethodId}::uuid and m.account_id = a.id and m.shown_at is not null) as method
-    from accounts a where a.id = ${accountId}`);
-  const [found] = rows;
-  return { customer: found?.customer ?? false, route: found?.route ?? false, method: found?.method ?? null, execution: found?.execution ?? 'workflow' };
+    from accounts a where a.id = ${accountId}`;
+}
+
+const nothingKnown: KnownReferences = { customer: false, route: false, method: null, execution: 'workflow' };
+
+/** What a new payment names: whether it is there, how the method may be used, and who runs its first step by default. */
+export async function referencesOf(db: Db, accountId: string, references: References): Promise<KnownReferences> {
+  const { rows } = await db.execute<KnownReferences & Record<string, unknown>>(referencesSql(accountId, references));
+  return rows[0] ?? nothingKnown;
+}
+
+/** The same with what routing asks about the payment, in one round trip. */
+export async function referencesAndContext(db: Db, accountId: string, references: References, now: Date): Promise<{ known: KnownReferences; context: RoutingContext }> {
+  const target: Routed = { accountId, ...references, invoiceId: null, paymentLinkId: null };
+  const [known, context] = await sendBatch(db, [statementOf(db, referencesSql(accountId, references)), statementOf(db, contextSql(target, now))]);
+  return { known: (known![0] as unknown as KnownReferences | undefined) ?? nothingKnown, context: contextOf(context![0] as ContextRow) };
 }

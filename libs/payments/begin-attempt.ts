@@ -54,11 +54,11 @@ export async function beginAttempt(deps: PaymentDeps, held: HeldPayment): Promis
   return sendCharge(deps, begun, { charge: begun.charges.at(-1)!, connection: plan.target, call: plan.call, again: false });
 }
 
-/** Decides by route, attempts so far, limits and stops; changes no row. */
-export async function planAttempt(deps: PaymentDeps, held: HeldPayment): Promise<AttemptPlan | NoPlan> {
+/** Decides by route, attempts so far, limits and stops; changes no row. `known`: what routing asks, if it was read just now. */
+export async function planAttempt(deps: PaymentDeps, held: HeldPayment, known?: RoutingContext): Promise<AttemptPlan | NoPlan> {
   const hard = held.charges.findLast((charge) => charge.outcomeClass === 'hard_decline' && charge.paymentMethodId === held.intent.paymentMethodId);
   if (hard) return { target: null, last: hard, decision: null, stops: [] };
-  const context = await routingContext(deps.db, held.intent, new Date(held.clock()));
+  const context = known ?? (await routingContext(deps.db, held.intent, new Date(held.clock())));
   const connections = await deps.connections.ofAccount(held.intent.accountId, context.processorsStamp);
   const tried = triedIn(held);
   const last = tried.at(-1);

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { isStale } from '../db/batch.js';
 import { eventFooting, renderEvents } from '../db/event.writes.js';
+import type { RoutingContext } from '../db/payment-context.queries.js';
 import { writeNewPayment } from '../db/payment.batch.js';
 import type { PaymentIntentRow } from '../db/schema/index.js';
 import type { Change } from '../domain/change/change.js';
@@ -30,11 +31,11 @@ const subscribers = new LRUCache<string, string>({ max: 5_000 });
 
 /**
  * Creates and confirms a payment and runs its first step in this process: the row begins with its lease and its first attempt, in
- * one transaction, before anything is sent. A process that dies leaves a payment that the sweeper gives to a workflow.
+ * one transaction, before anything is sent. `context`: what routing asks about it, read just now. A process that dies leaves a payment that the sweeper gives to a workflow.
  * @returns null, and nothing was written, where it cannot be done at once (no candidate, the command ran before, an endpoint was
  * added meanwhile): create the intent and advance it instead.
  */
-export async function payInline(deps: PaymentDeps, change: Change, input: NewIntent): Promise<InlinePayment | null> {
+export async function payInline(deps: PaymentDeps, change: Change, input: NewIntent, context: RoutingContext): Promise<InlinePayment | null> {
   const intent = intentRow(change, { ...input, execution: 'inline', driver: 'api' });
   const fresh: HeldPayment = {
     lease: { intentId: intent.id, token: 1, confirmedAt: performance.now(), lost: false },
@@ -52,7 +53,7 @@ export async function payInline(deps: PaymentDeps, change: Change, input: NewInt
     released: false,
     footing: null,
   };
-  const plan = await planAttempt(deps, fresh);
+  const plan = await planAttempt(deps, fresh, context);
   if (plan.target === null) return null;
   const begun = await begin(deps, change, fresh, plan);
   return begun && { intent: begun.intent, advanced: goOn(deps, begun, plan) };

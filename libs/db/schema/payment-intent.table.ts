@@ -76,7 +76,7 @@ export const paymentIntents = pgTable(
     index('payment_intents_driver').on(t.id).where(sql`driver = 'api' and not settled`),
     index('payment_intents_due').on(t.nextActionAt).where(sql`not settled`),
     index('payment_intents_stopped').on(t.accountId, t.id).where(sql`stopped_at is not null`),
-    uniqueIndex('payment_intents_invoice').on(t.invoiceId).where(sql`status <> 'canceled'`),
+    uniqueIndex('payment_intents_invoice').on(t.invoiceId).where(sql`invoice_id is not null and status <> 'canceled'`),
     uniqueIndex('payment_intents_reference').on(t.accountId, t.reference),
     check('payment_intents_amount', sql`amount_atom > 0`),
     check('payment_intents_received', sql`amount_received_atom <= amount_atom and amount_refunded_atom <= amount_received_atom`),

@@ -3,7 +3,7 @@ import { eq, type SQL } from 'drizzle-orm';
 import { transact } from '../../../../libs/db/change.js';
 import { equals, inRange, matching } from '../../../../libs/db/list.queries.js';
 import { chargesOfIntent, intentOf, intentParts, operationOfCommand, processorNames } from '../../../../libs/db/payment.queries.js';
-import { referencesOf } from '../../../../libs/db/payment-context.queries.js';
+import { referencesAndContext, referencesOf } from '../../../../libs/db/payment-context.queries.js';
 import { paymentIntents, type PaymentIntentRow } from '../../../../libs/db/schema/index.js';
 import { DomainError, notFound } from '../../../../libs/errors/domain-error.js';
 import type { ErrorCode } from '../../../../libs/errors/catalogue.js';
@@ -40,7 +40,10 @@ export class PaymentIntentsService {
       paymentRouteId: body.payment_route_id ? bodyId('payment_route_id', 'route', body.payment_route_id, caller) : null,
     };
     const change = caller.change();
-    const known = await referencesOf(db, caller.accountId, named);
+    const mayBeInline = body.confirm && body.execution !== 'workflow';
+    const { known, context } = mayBeInline
+      ? await referencesAndContext(db, caller.accountId, named, new Date())
+      : { known: await referencesOf(db, caller.accountId, named), context: null };
     if (!known.customer) throw unknownReference('customer_id', 'cus');
     if (named.paymentRouteId && !known.route) throw unknownReference('payment_route_id', 'route');
     if (named.paymentMethodId) assertUsable(known.method, named);
@@ -58,7 +61,7 @@ export class PaymentIntentsService {
       customFields: body.custom_fields ?? null,
       metadata: body.metadata ?? null,
     };
-    const paid = wish.confirm && wish.execution === 'inline' ? await this.settlements.payInline(caller, change, wish) : null;
+    const paid = context && wish.execution === 'inline' ? await this.settlements.payInline(caller, change, { input: wish, context }) : null;
     if (paid) return paid;
     const intent = await transact(db, change, (tx) => createIntent(tx, change, wish));
     if (!body.confirm) return this.settlements.view(intent);

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { RoutingContext } from '../../../../libs/db/payment-context.queries.js';
 import { intentOf, intentParts } from '../../../../libs/db/payment.queries.js';
 import type { PaymentIntentRow } from '../../../../libs/db/schema/index.js';
 import type { Change } from '../../../../libs/domain/change/change.js';
@@ -42,8 +43,8 @@ export class SettlementsService {
    * Creates a payment, confirms it and runs its first step here, without a workflow unless something is left to do.
    * @returns where it stands; null where it cannot be done at once: then nothing was written.
    */
-  async payInline(caller: Caller, change: Change, input: NewIntent): Promise<PaymentIntentView | null> {
-    const begun = await payInline(this.payments.deps, change, input);
+  async payInline(caller: Caller, change: Change, { input, context }: { input: NewIntent; context: RoutingContext }): Promise<PaymentIntentView | null> {
+    const begun = await payInline(this.payments.deps, change, input, context);
     if (!begun) return null;
     const ended = await this.payments.within(begun.advanced, settleDeadlineMs);
     if (ended?.result.state === 'final') return this.answerWith(caller, ended.standing.intent, partsOf(ended.standing));

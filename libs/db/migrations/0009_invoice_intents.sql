@@ -1,0 +1,2 @@
+DROP INDEX "payment_intents_invoice";--> statement-breakpoint
+CREATE UNIQUE INDEX "payment_intents_invoice" ON "payment_intents" USING btree ("invoice_id") WHERE invoice_id is not null and status <> 'canceled';
