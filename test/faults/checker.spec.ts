@@ -11,7 +11,10 @@ const uuid = '00000000-0000-7000-8000-000000000001';
 const first = <T>(list: T[]): T => list[0]!;
 const last = <T>(list: T[]): T => list.at(-1)!;
 
-const invoice = { id: uuid, subscription: null, status: 'open', due: 1_000, paid: 0, refunded: 0, out_of_band: false };
+const invoice = {
+  id: uuid, subscription: null, status: 'open', due: 1_000, paid: 0, refunded: 0, out_of_band: false, reason: 'subscription_cycle', starts: 0, ends: 100,
+};
+const cycle = (starts: number, ends: number) => ({ ...invoice, subscription: uuid, starts, ends });
 const subscription = { id: uuid, status: 'active', billing_status: 'current', charging: null, next_action: null };
 
 const corruptions: [rule: number, what: string, corrupt: Corruption][] = [
@@ -78,6 +81,9 @@ const corruptions: [rule: number, what: string, corrupt: Corruption][] = [
     first(books.intents).invoice = uuid;
     books.invoices.push(invoice);
   }],
+  [1, 'a period that is billed twice', ({ books }) => books.invoices.push(cycle(0, 100), cycle(0, 100))],
+  [1, 'periods that overlap', ({ books }) => books.invoices.push(cycle(100, 200), cycle(0, 101))],
+  [8, 'a period that was left out', ({ books }) => books.invoices.push(cycle(0, 100), cycle(200, 300))],
   [8, 'a subscription that is late', ({ books }) => books.subscriptions.push({ ...subscription, next_action: -1_000_000 })],
   [8, 'a subscription that waits for a payment that has ended', ({ books }) => books.subscriptions.push({ ...subscription, charging: uuid })],
   [4, 'an acknowledged subscription that is gone', ({ calls }) => calls.push({ ...first(calls), number: 9, key: 'k9', path: '/subscriptions/', answer: { created: [{ id: 'sub_x' }] } })],

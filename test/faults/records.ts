@@ -151,6 +151,10 @@ export interface InvoiceRow {
   paid: number;
   refunded: number;
   out_of_band: boolean;
+  reason: string;
+  /** Epoch milliseconds. */
+  starts: number;
+  ends: number;
 }
 
 export interface SubscriptionRow {

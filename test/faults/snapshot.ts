@@ -19,7 +19,8 @@ const queries = {
   refunds: `select id, charge_id charge, payment_intent_id intent, amount_atom::float8 amount, status, refunded_out_of_band out_of_band,
       processor_refund_id processor_refund from refunds where account_id = $1`,
   invoices: `select id, subscription_id subscription, status, due_atom::float8 due, paid_atom::float8 paid, refunded_atom::float8 refunded,
-      paid_out_of_band out_of_band from invoices where account_id = $1`,
+      paid_out_of_band out_of_band, billing_reason reason, ${millis('period_start')} starts, ${millis('period_end')} ends
+    from invoices where account_id = $1`,
   subscriptions: `select id, status, billing_status, charging_invoice_id charging, ${millis('next_action_at')} next_action
     from subscriptions where account_id = $1`,
   deliveries: 'select id, event_id event, endpoint_id endpoint, status from webhook_deliveries where account_id = $1',

@@ -3,7 +3,7 @@ import { groupedBy, shown } from './known.js';
 
 const lateMs = 120_000;
 
-/** 2, 3 and 8 for subscriptions: paid means that the payment was, a paid payment is known to its invoice, nothing is late. */
+/** 1, 2, 3 and 8 for subscriptions: paid means that the payment was, a paid payment is known to its invoice, each period is billed once, nothing is late. */
 export function invoices({ books, readAt }: Records): Breach[] {
   const paying = groupedBy(books.intents.filter(({ invoice, status }) => invoice !== null && status === 'succeeded'), ({ invoice }) => invoice!);
   const breaches: Breach[] = [];
@@ -26,6 +26,24 @@ export function invoices({ books, readAt }: Records): Breach[] {
   for (const { id, charging } of books.subscriptions) {
     if (charging === null || unresolved.has(charging)) continue;
     breaches.push({ rule: 8, what: 'a subscription waits for a payment that has ended', ids: [shown('sub', id), shown('inv', charging)] });
+  }
+  return [...breaches, ...periods(books)];
+}
+
+const cyclic = new Set(['subscription_create', 'subscription_cycle']);
+
+/** 1 and 8: of a subscription that nobody pauses or changes, each period is billed once, and none is left out. */
+function periods({ invoices }: Records['books']): Breach[] {
+  const breaches: Breach[] = [];
+  for (const [id, billed] of groupedBy(invoices.filter(({ subscription, reason }) => subscription !== null && cyclic.has(reason)), ({ subscription }) => subscription!)) {
+    billed.sort((one, other) => one.starts - other.starts);
+    for (const [index, { starts, ends }] of billed.entries()) {
+      const next = billed[index + 1];
+      if (!next || next.starts === ends) continue;
+      const twice = next.starts < ends;
+      const what = twice ? 'time of a subscription is billed twice' : 'time of a subscription was never billed';
+      breaches.push({ rule: twice ? 1 : 8, what: `${what}, from ${new Date(twice ? next.starts : ends).toISOString()}`, ids: [shown('sub', id), shown('inv', next.id)] });
+    }
   }
   return breaches;
 }
