@@ -21,7 +21,7 @@ export async function findInvoiceItem(db: Db, accountId: string, id: string): Pr
   const [row] = await db
     .select()
     .from(invoiceItems)
-    .where(and(eq(invoiceItems.id, id), eq(invoiceItems.accountId, accountId)));
+    .where(and(eq(invoiceItems.id, id), eq(invoiceItems.accountId, accountId), isNull(invoiceItems.deletedAt)));
   return row;
 }
 

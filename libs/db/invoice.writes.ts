@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Change } from '../domain/change/change.js';
 import type { InvoiceDraft } from '../domain/invoice/invoice.draft.js';
-import { moveInvoice, type InvoiceMove } from '../domain/invoice/invoice.machine.js';
+import { moveInvoice, refusedInvoice } from '../domain/invoice/invoice.machine.js';
 import { DomainError, notFound } from '../errors/domain-error.js';
 import { invoiceItemView } from '../views/invoice.view.js';
 import { raiseAttention } from './attention.writes.js';
@@ -85,13 +85,28 @@ export async function markReminded(tx: Tx, change: Change, { invoiceId, at }: { 
   await updateInvoice(tx, change, { row, set: { reminderSentAt: at }, at, event: 'invoice.reminder' });
 }
 
+interface Closing {
+  invoiceId: string;
+  as: 'void' | 'uncollectible';
+  at: Date;
+  comment?: string | null;
+}
+
+const mostComments = 200;
+
+/** The comments of the invoice with another one. @throws DomainError 409 for too many. */
+export function commented(row: InvoiceRow, comment: string, at: Date): InvoiceRow['comments'] {
+  if (row.comments.length >= mostComments) throw new DomainError('conflict', `An invoice keeps at most ${mostComments} comments.`);
+  return [...row.comments, { comment, created_at: at.toISOString(), user_email: null }];
+}
+
 /** @throws DomainError 409 when the invoice is paid, void already, or its payment is unresolved. */
-export async function closeInvoice(tx: Tx, change: Change, { invoiceId, as, at }: { invoiceId: string; as: 'void' | 'uncollectible'; at: Date }): Promise<void> {
+export async function closeInvoice(tx: Tx, change: Change, { invoiceId, as, at, comment }: Closing): Promise<void> {
   const row = await lockInvoice(tx, change.accountId, invoiceId);
-  const move: InvoiceMove = as === 'void' ? 'void' : 'write_off';
+  const move = as === 'void' ? 'void' : 'write_off';
   const status = moveInvoice(row.status, move);
-  if (!status) throw new DomainError('conflict', `An invoice that is ${row.status} cannot become ${as}.`);
-  const set = { status, voidedAt: as === 'void' ? at : null };
+  if (!status) throw refusedInvoice(row.status, move);
+  const set = { status, voidedAt: as === 'void' ? at : null, ...(comment ? { comments: commented(row, comment, at) } : {}) };
   await updateInvoice(tx, change, { row, set, at, event: as === 'void' ? 'invoice.voided' : 'invoice.uncollectible' });
   if (as === 'void' && row.appliedBalanceAtom > 0) await unapply(tx, change, { row, at });
 }
@@ -110,7 +125,7 @@ interface InvoiceUpdate {
   event: string;
 }
 
-export async function updateInvoice(tx: Tx, change: Change, { row, set, at, event }: InvoiceUpdate): Promise<void> {
+export async function updateInvoice(tx: Tx, change: Change, { row, set, at, event }: InvoiceUpdate): Promise<InvoiceRow> {
   const [written] = await tx
     .update(invoices)
     .set({ ...set, version: row.version + 1, updatedAt: at })
@@ -129,6 +144,7 @@ export async function updateInvoice(tx: Tx, change: Change, { row, set, at, even
       step: `${event}:${row.version}`,
     },
   ]);
+  return written;
 }
 
 export async function lockInvoice(tx: Tx, accountId: string, id: string): Promise<InvoiceRow> {
@@ -220,7 +236,8 @@ export async function insertInvoice(tx: Tx, change: Change, subscription: Subscr
   return row;
 }
 
-async function nextNumber(tx: Tx, accountId: string): Promise<number> {
+/** Takes the account's next number, until the transaction ends: whoever fails gives it back. */
+export async function nextNumber(tx: Tx, accountId: string): Promise<number> {
   const [row] = await tx
     .insert(invoiceNumbers)
     .values({ accountId, last: 1 })

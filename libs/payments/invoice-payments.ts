@@ -1,8 +1,9 @@
-import type { Tx } from '../db/client.js';
+import type { Db, Tx } from '../db/client.js';
 import { newId, siblingId } from '../db/mint.js';
 import { chargesOfIntent } from '../db/payment.queries.js';
 import { lockIntent } from '../db/payment.writes.js';
 import type { InvoiceRow, PaymentIntentRow, SubscriptionRow } from '../db/schema/index.js';
+import { findSubscription, usableMethod } from '../db/subscription.queries.js';
 import type { InvoicePayments } from '../db/subscription.writes.js';
 import type { Change } from '../domain/change/change.js';
 import { DomainError } from '../errors/domain-error.js';
@@ -49,23 +50,51 @@ function isReleasable({ status, settled }: PaymentIntentRow): boolean {
   return settled && (status === 'requires_payment_method' || status === 'requires_confirmation');
 }
 
+export async function subscriptionOf(tx: Db | Tx, { accountId, subscriptionId }: InvoiceRow): Promise<SubscriptionRow | null> {
+  return (subscriptionId && (await findSubscription(tx, accountId, subscriptionId))) || null;
+}
+
+/** Which method pays the invoice unless another is named: its own where a person made it, the subscription's, the customer's. */
+export function invoiceMethod(tx: Db | Tx, invoice: InvoiceRow, subscription: SubscriptionRow | null): Promise<string | null> {
+  const [own, its] = [invoice.defaultPaymentMethodId, subscription?.defaultPaymentMethodId ?? null];
+  return usableMethod(tx, { ...invoice, defaultPaymentMethodId: invoice.billingReason === 'manual' ? (own ?? its) : (its ?? own) });
+}
+
+export interface InvoiceWish {
+  invoice: InvoiceRow;
+  /** Null where the invoice was made by hand for none. */
+  subscription: SubscriptionRow | null;
+  paymentMethodId: string;
+  now: Date;
+  /** The customer pays it themself. */
+  present: boolean;
+  returnUrl?: string | null;
+}
+
+/** The id of the intent that collects the invoice, also before there is one; a cancelled one is followed by another. */
+export function nextIntentId(invoice: Pick<InvoiceRow, 'id' | 'paymentIntentId'>): string {
+  return siblingId(invoice.id, 'payment', invoice.paymentIntentId ?? '');
+}
+
 /** The one intent of an invoice, asking for its money at once. */
-export function openInvoiceIntent(tx: Tx, change: Change, { invoice, subscription, paymentMethodId, now, present }: Begin & { present: boolean }): Promise<PaymentIntentRow> {
+export function openInvoiceIntent(tx: Tx, change: Change, { invoice, subscription, paymentMethodId, now, present, returnUrl }: InvoiceWish): Promise<PaymentIntentRow> {
+  const byHand = invoice.billingReason === 'manual';
   return createIntent(tx, change, {
-    id: siblingId(invoice.id, 'payment', invoice.paymentIntentId ?? ''),
-    customerId: subscription.customerId,
+    id: nextIntentId(invoice),
+    customerId: invoice.customerId,
     amountAtom: invoice.dueAtom - invoice.paidAtom,
     currency: invoice.currency,
     paymentMethodId,
-    paymentRouteId: subscription.paymentRouteId,
+    paymentRouteId: subscription?.paymentRouteId,
     offSession: !present,
     confirm: true,
     driver: 'workflow',
     description: `Invoice ${invoice.number}`,
-    customFields: subscription.customFields,
+    customFields: byHand ? invoice.customFields : subscription?.customFields,
+    returnUrl,
     invoiceId: invoice.id,
-    subscriptionId: subscription.id,
-    subscriptionPayment: invoice.billingReason === 'subscription_create' ? 'first' : 'later',
+    subscriptionId: subscription?.id,
+    subscriptionPayment: byHand || !subscription ? null : invoice.billingReason === 'subscription_create' ? 'first' : 'later',
     reference: referenceOf(change, subscription, invoice),
     now,
   });
@@ -76,7 +105,8 @@ function isCustomerPresent({ invoice, subscription }: Begin): boolean {
   return invoice.billingReason === 'subscription_create' && subscription.trialEnd === null && subscription.initialStart <= subscription.createdAt;
 }
 
-/** Business identity, so that a restored backup cannot charge a period twice. */
-function referenceOf({ environment }: Change, subscription: SubscriptionRow, invoice: InvoiceRow): string {
+/** Business identity, so that a restored backup cannot charge a period, or an invoice made by hand, twice. */
+function referenceOf({ environment }: Change, subscription: SubscriptionRow | null, invoice: InvoiceRow): string {
+  if (!subscription || invoice.billingReason === 'manual') return publicId('inv', environment, invoice.id);
   return `${publicId('sub', environment, subscription.id)}:${Math.floor(invoice.periodStart.getTime() / 1000)}`;
 }

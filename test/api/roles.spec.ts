@@ -26,7 +26,7 @@ const adminOnly = [
   'POST /webhook-endpoints/{webhook_endpoint_id}/enable', 'POST /webhook-endpoints/{webhook_endpoint_id}/test',
   'POST /webhook-deliveries/{delivery_id}/resend', 'POST /events/trigger-webhook',
 ];
-const open = ['GET /errors', 'GET /errors/{code}', 'GET /healthz', 'GET /readyz', 'GET /payment-link/public/{secure_token}', 'POST /callbacks/{processor_id}'];
+const open = ['GET /errors', 'GET /errors/{code}', 'GET /healthz', 'GET /readyz', 'GET /payment-link/public/{secure_token}', 'GET /invoices/public/{public_permanent_token}', 'POST /callbacks/{processor_id}'];
 /** POSTs that only read. */
 const reading = /^POST \/.*\/(list|search|evaluate|rehearse|payment-methods|list_valid_subscriptions)$/;
 

@@ -112,6 +112,15 @@ const calls: Record<string, Call> = {
   'POST /invoices/{invoice_external_id}/pay': async () => [`/invoices/${await openInvoice()}/pay`, { paid_out_of_band: true }],
   'POST /invoices/{invoice_external_id}/void': async () => [`/invoices/${await openInvoice()}/void`, {}],
   'POST /invoices/{invoice_external_id}/mark_uncollectible': async () => [`/invoices/${await openInvoice()}/mark_uncollectible`, {}],
+  'POST /invoices': async () => ['/invoices/', invoiceBody()],
+  'PUT /invoices/{invoice_id}': async () => [`/invoices/${await byHand()}`, { description: 'd' }],
+  'POST /invoices/{invoice_external_id}/finalize': async () => [`/invoices/${await byHand()}/finalize`],
+  'POST /invoices/{invoice_external_id}/comment': async () => [`/invoices/${await byHand()}/comment`, { comment: 'c' }],
+  'GET /invoices/public/{public_permanent_token}': async () => {
+    const { body } = await account.admin.post(`/invoices/${await byHand()}/finalize`);
+    return [`/invoices/public/${body.hosted_invoice_url.split('/').at(-1)}`];
+  },
+  'DELETE /invoice-items/{invoice_item_id}': async () => [`/invoice-items/${await fresh('/invoice-items/', { customer_id: world.cus, price_id: world.price })}`],
   'GET /invoice-items/{invoice_item_id}': async () => [`/invoice-items/${(await account.admin.post('/invoice-items/list', {})).body.data[0].id}`],
   'GET /subscription-items/{subscription_item_id}': async () => [
     `/subscription-items/${(await account.admin.get(`/subscriptions/${world.sub}`)).body.subscription_items[0].id}`,
@@ -167,6 +176,14 @@ const calls: Record<string, Call> = {
     `/subscriptions/${await fresh('/subscriptions/', { ...subscriptionBody(), trial_period_days: 5 })}/cancel-subscription-trial`,
   ],
 };
+
+function invoiceBody(): object {
+  return { customer_id: world.cus, collection_method: 'send_invoice', selected_product_price_quantity: [{ price_id: world.price, quantity: 1 }] };
+}
+
+async function byHand(): Promise<string> {
+  return (await account.admin.post('/invoices/', invoiceBody())).body.id;
+}
 
 async function firstInvoice(): Promise<string> {
   return (await account.admin.post('/invoices/list', {})).body.data[0].id;

@@ -10,6 +10,7 @@ import { DisputesModule } from './disputes/disputes.module.js';
 import { ErrorsModule } from './errors/errors.module.js';
 import { EventsModule } from './events/events.module.js';
 import { HealthModule } from './health/health.module.js';
+import { InvoiceItemsModule } from './invoice-items/invoice-items.module.js';
 import { InvoicesModule } from './invoices/invoices.module.js';
 import type { Infrastructure } from './kernel/infrastructure.js';
 import { KernelModule } from './kernel/kernel.module.js';
@@ -41,6 +42,7 @@ const features = [
   ErrorsModule,
   EventsModule,
   HealthModule,
+  InvoiceItemsModule,
   InvoicesModule,
   PayModule,
   PaymentIntentsModule,

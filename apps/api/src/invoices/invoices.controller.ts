@@ -1,17 +1,66 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post, Put, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { Caller, CurrentCaller } from '../kernel/callers.js';
+import { Public } from '../kernel/roles.guard.js';
 import { cursorPageOf, expandQuery, pageOf, type ExpandQuery } from '../kernel/lists.dto.js';
 import {
-  closeInvoiceBody, invoiceItemShape, invoiceShape, invoicesQuery, listInvoiceItemsBody, listInvoicesBody, payInvoiceBody,
-  type CloseInvoiceBody, type InvoicesQuery, type ListInvoiceItemsBody, type ListInvoicesBody, type PayInvoiceBody,
+  closeInvoiceBody, commentBody, createInvoiceBody, invoiceShape, invoicesQuery, listInvoicesBody, payInvoiceBody, publicInvoiceShape, updateInvoiceBody,
+  type CloseInvoiceBody, type CommentBody, type CreateInvoiceBody, type InvoicesQuery, type ListInvoicesBody, type PayInvoiceBody, type UpdateInvoiceBody,
 } from './invoices.dto.js';
 import { InvoicesService } from './invoices.service.js';
+import { ManualInvoicesService } from './manual-invoices.service.js';
+import { PublicInvoicesService } from './public-invoices.service.js';
 
 @ApiTags('invoices')
 @Controller()
 export class InvoicesController {
-  constructor(private readonly service: InvoicesService) {}
+  constructor(
+    private readonly service: InvoicesService,
+    private readonly manual: ManualInvoicesService,
+    private readonly publicInvoices: PublicInvoicesService,
+  ) {}
+
+  /**
+   * An invoice of one-time prices, of lines that are pending, or both. A decline of its payment answers 200: the invoice is
+   * there, `past_due`, and can be paid later.
+   */
+  @Post('invoices')
+  @HttpCode(200)
+  @ApiOkResponse({ standardSchema: invoiceShape })
+  create(@CurrentCaller() caller: Caller, @Body({ schema: createInvoiceBody }) body: CreateInvoiceBody) {
+    return this.manual.create(caller, body);
+  }
+
+  /** What the holder of an invoice's hosted address may see; no token of the API is needed. */
+  @Get('invoices/public/:public_permanent_token')
+  @Public()
+  @ApiOkResponse({ standardSchema: publicInvoiceShape })
+  public(@Param('public_permanent_token') token: string) {
+    return this.publicInvoices.get(token);
+  }
+
+  /** A draft takes all of it; later only what harms nothing. */
+  @Put('invoices/:invoice_id')
+  @ApiOkResponse({ standardSchema: invoiceShape })
+  update(@CurrentCaller() caller: Caller, @Param('invoice_id') id: string, @Body({ schema: updateInvoiceBody }) body: UpdateInvoiceBody) {
+    return this.manual.update(caller, id, body);
+  }
+
+  /** Gives a draft its number; what is to be charged is charged at once. A decline answers 200 with `past_due`. */
+  @Post('invoices/:invoice_id/finalize')
+  @HttpCode(200)
+  @ApiOkResponse({ standardSchema: invoiceShape })
+  finalize(@CurrentCaller() caller: Caller, @Param('invoice_id') id: string) {
+    return this.manual.finalize(caller, id);
+  }
+
+  /** A note that stays with the invoice. */
+  @Post('invoices/:invoice_id/comment')
+  @HttpCode(200)
+  @ApiOkResponse({ standardSchema: invoiceShape })
+  comment(@CurrentCaller() caller: Caller, @Param('invoice_id') id: string, @Body({ schema: commentBody }) body: CommentBody) {
+    return this.manual.comment(caller, id, body);
+  }
 
   /** Invoices, by page number. */
   @Post('invoices/list')
@@ -56,28 +105,15 @@ export class InvoicesController {
   @Post('invoices/:invoice_id/void')
   @HttpCode(200)
   @ApiOkResponse({ standardSchema: invoiceShape })
-  void(@CurrentCaller() caller: Caller, @Param('invoice_id') id: string, @Body({ schema: closeInvoiceBody }) _body: CloseInvoiceBody) {
-    return this.service.close(caller, id, 'void');
+  void(@CurrentCaller() caller: Caller, @Param('invoice_id') id: string, @Body({ schema: closeInvoiceBody }) body: CloseInvoiceBody) {
+    return this.service.close(caller, id, { as: 'void', comment: body.comment ?? null });
   }
 
   /** Given up, but it may still be paid. */
   @Post('invoices/:invoice_id/mark_uncollectible')
   @HttpCode(200)
   @ApiOkResponse({ standardSchema: invoiceShape })
-  writeOff(@CurrentCaller() caller: Caller, @Param('invoice_id') id: string, @Body({ schema: closeInvoiceBody }) _body: CloseInvoiceBody) {
-    return this.service.close(caller, id, 'uncollectible');
-  }
-
-  @Post('invoice-items/list')
-  @HttpCode(200)
-  @ApiOkResponse({ standardSchema: pageOf(invoiceItemShape) })
-  items(@CurrentCaller() caller: Caller, @Body({ schema: listInvoiceItemsBody }) body: ListInvoiceItemsBody) {
-    return this.service.items(caller, body);
-  }
-
-  @Get('invoice-items/:invoice_item_id')
-  @ApiOkResponse({ standardSchema: invoiceItemShape })
-  item(@CurrentCaller() caller: Caller, @Param('invoice_item_id') id: string) {
-    return this.service.item(caller, id);
+  writeOff(@CurrentCaller() caller: Caller, @Param('invoice_id') id: string, @Body({ schema: closeInvoiceBody }) body: CloseInvoiceBody) {
+    return this.service.close(caller, id, { as: 'uncollectible', comment: body.comment ?? null });
   }
 }

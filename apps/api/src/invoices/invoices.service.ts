@@ -1,22 +1,26 @@
 import { Injectable } from '@nestjs/common';
 import { eq, type SQL } from 'drizzle-orm';
+import { findCommand, oncePerCommand } from '../../../../libs/db/command.writes.js';
 import { transact } from '../../../../libs/db/change.js';
-import { findInvoice, findInvoiceItem, invoiceViews } from '../../../../libs/db/invoice.queries.js';
+import { findInvoice, invoiceViews } from '../../../../libs/db/invoice.queries.js';
 import { equals, inRange, matching } from '../../../../libs/db/list.queries.js';
-import { invoiceItems, invoices, type InvoiceRow } from '../../../../libs/db/schema/index.js';
+import { commentInvoice } from '../../../../libs/db/manual-invoice.writes.js';
+import { intentOf } from '../../../../libs/db/payment.queries.js';
+import { onceIfKeyed } from '../../../../libs/db/record.writes.js';
+import { invoices, type InvoiceRow, type PaymentIntentRow } from '../../../../libs/db/schema/index.js';
 import { assertAttached } from '../../../../libs/db/subscription-prices.queries.js';
 import { findSubscription } from '../../../../libs/db/subscription.queries.js';
+import type { Change } from '../../../../libs/domain/change/change.js';
 import { DomainError, notFound } from '../../../../libs/errors/domain-error.js';
 import { closeInvoiceByHand, payInvoice, payInvoiceOutOfBand } from '../../../../libs/payments/pay-invoice.js';
-import { invoiceItemView } from '../../../../libs/views/invoice.view.js';
 import type { Caller } from '../kernel/callers.js';
 import { bodyId, pathId } from '../kernel/ids.js';
 import { Infrastructure } from '../kernel/infrastructure.js';
 import { cursorPage, listPage } from '../kernel/lists.js';
-import { SettlementsService } from '../payment-intents/settlements.service.js';
+import { declined, SettlementsService } from '../payment-intents/settlements.service.js';
 import { SubscriptionPreviewsService } from '../subscriptions/subscription-previews.service.js';
 import { SubscriptionsService } from '../subscriptions/subscriptions.service.js';
-import type { InvoicesQuery, ListInvoiceItemsBody, ListInvoicesBody, PayInvoiceBody } from './invoices.dto.js';
+import type { InvoicesQuery, ListInvoicesBody, PayInvoiceBody } from './invoices.dto.js';
 
 @Injectable()
 export class InvoicesService {
@@ -64,47 +68,56 @@ export class InvoicesService {
   async pay(caller: Caller, id: string, body: PayInvoiceBody) {
     const invoice = await this.find(caller, id);
     const change = caller.change();
+    const { db } = this.infrastructure;
     const now = new Date();
+    const comment = body.comment ?? null;
+    const step = { objectId: invoice.id, step: 'pay' };
     if (body.paid_out_of_band) {
-      await transact(this.infrastructure.db, change, (tx) => payInvoiceOutOfBand(tx, change, { invoiceId: invoice.id, now }));
+      await transact(db, change, (tx) => onceIfKeyed(tx, change, step, async () => {
+        await payInvoiceOutOfBand(tx, change, { invoiceId: invoice.id, now, comment });
+      }));
       await this.tellSubscription(caller, invoice);
       return this.get(caller, id);
     }
     const paymentMethodId = body.payment_method_id ? bodyId('payment_method_id', 'pm', body.payment_method_id, caller) : null;
-    if (paymentMethodId) await assertAttached(this.infrastructure.db, caller.accountId, { paymentMethodId, customerId: invoice.customerId });
-    const intent = await transact(this.infrastructure.db, change, (tx) => payInvoice(tx, change, { invoiceId: invoice.id, paymentMethodId, now }));
-    await this.settlements.settle(intent, change);
+    if (paymentMethodId) await assertAttached(db, caller.accountId, { paymentMethodId, customerId: invoice.customerId });
+    const { intentId } = await transact(db, change, (tx) => onceIfKeyed(tx, change, step, async () => {
+      const intent = await payInvoice(tx, change, { invoiceId: invoice.id, paymentMethodId, now });
+      if (comment) await commentInvoice(tx, change, { invoiceId: invoice.id, comment, now });
+      return { intentId: intent.id };
+    }));
+    await this.settlements.settle((await intentOf(db, caller.accountId, intentId))!, change);
+    const refused = body.void_on_failure ? await this.voidDeclined(change, { invoiceId: invoice.id, intentId }) : null;
     await this.tellSubscription(caller, invoice);
-    await this.settlements.answer(caller, intent.id);
+    if (refused) throw declined(refused, this.infrastructure);
+    await this.settlements.answer(caller, intentId);
     return this.get(caller, id);
   }
 
-  async close(caller: Caller, id: string, as: 'void' | 'uncollectible') {
+  async close(caller: Caller, id: string, { as, comment }: { as: 'void' | 'uncollectible'; comment: string | null }) {
     const invoice = await this.find(caller, id);
     const change = caller.change();
-    await transact(this.infrastructure.db, change, (tx) => closeInvoiceByHand(tx, change, { invoiceId: invoice.id, as, now: new Date() }));
+    await transact(this.infrastructure.db, change, (tx) => onceIfKeyed(tx, change, { objectId: invoice.id, step: as }, () =>
+      closeInvoiceByHand(tx, change, { invoiceId: invoice.id, as, comment, now: new Date() })));
     await this.tellSubscription(caller, invoice);
     return this.get(caller, id);
   }
 
-  async item(caller: Caller, id: string) {
-    const row = await findInvoiceItem(this.infrastructure.db, caller.accountId, pathId('ii', id, caller));
-    if (!row) throw notFound('invoice item');
-    return invoiceItemView(row, caller.environment);
+  /** Once, and only where every attempt was refused; answers the payment that was. */
+  private async voidDeclined(change: Change, { invoiceId, intentId }: { invoiceId: string; intentId: string }): Promise<PaymentIntentRow | null> {
+    const { db } = this.infrastructure;
+    const step = { objectId: invoiceId, step: 'void_on_failure' };
+    const intent = (await intentOf(db, change.accountId, intentId))!;
+    if ((await findCommand(db, change.commandId, step)) !== undefined) return intent;
+    if (intent.status !== 'requires_payment_method' || !intent.declineCode) return null;
+    await transact(db, change, (tx) => oncePerCommand(tx, change, step, async () => {
+      await closeInvoiceByHand(tx, change, { invoiceId, as: 'void', comment: null, now: new Date() });
+      return { voided: true };
+    }));
+    return intent;
   }
 
-  async items(caller: Caller, body: ListInvoiceItemsBody) {
-    return listPage(this.infrastructure.db, invoiceItems, body, {
-      where: [
-        eq(invoiceItems.accountId, caller.accountId),
-        ...equals(invoiceItems.invoiceId, body.invoice_id ? bodyId('invoice_id', 'inv', body.invoice_id, caller) : undefined),
-        ...equals(invoiceItems.customerId, body.customer_id ? bodyId('customer_id', 'cus', body.customer_id, caller) : undefined),
-      ],
-      view: (row) => invoiceItemView(row, caller.environment),
-    });
-  }
-
-  private async find(caller: Caller, id: string): Promise<InvoiceRow> {
+  async find(caller: Caller, id: string): Promise<InvoiceRow> {
     const row = await findInvoice(this.infrastructure.db, caller.accountId, pathId('inv', id, caller));
     if (!row) throw notFound('invoice');
     return row;
@@ -116,7 +129,7 @@ export class InvoicesService {
   }
 
   /** The invoice is settled either way; a subscription that cannot be told now is told by the reconciler. */
-  private async tellSubscription(caller: Caller, invoice: InvoiceRow): Promise<void> {
+  async tellSubscription(caller: Caller, invoice: InvoiceRow): Promise<void> {
     const { db, log } = this.infrastructure;
     const row = invoice.subscriptionId ? await findSubscription(db, caller.accountId, invoice.subscriptionId) : undefined;
     if (!row) return;

@@ -1,0 +1,140 @@
+import { Injectable } from '@nestjs/common';
+import { transact } from '../../../../libs/db/change.js';
+import { oncePerCommand } from '../../../../libs/db/command.writes.js';
+import { resolveInvoice, type ManualInvoice } from '../../../../libs/db/manual-invoice.queries.js';
+import { draftedInvoice } from '../../../../libs/db/manual-invoice.record.js';
+import { commentInvoice, createDraft, editInvoice } from '../../../../libs/db/manual-invoice.writes.js';
+import { intentOf } from '../../../../libs/db/payment.queries.js';
+import { onceIfKeyed } from '../../../../libs/db/record.writes.js';
+import type { InvoiceRow } from '../../../../libs/db/schema/index.js';
+import { assertAttached } from '../../../../libs/db/subscription-prices.queries.js';
+import { customerCredit } from '../../../../libs/db/subscription.queries.js';
+import { planFinalisation } from '../../../../libs/domain/invoice/invoice.finalisation.js';
+import { invalidField } from '../../../../libs/errors/domain-error.js';
+import { finaliseInvoice, requireInvoiceMethod } from '../../../../libs/payments/collect-invoice.js';
+import { publicId } from '../../../../libs/views/ids.js';
+import { invoiceView } from '../../../../libs/views/invoice.view.js';
+import type { Caller } from '../kernel/callers.js';
+import { bodyId } from '../kernel/ids.js';
+import { Infrastructure } from '../kernel/infrastructure.js';
+import { SettlementsService } from '../payment-intents/settlements.service.js';
+import type { CommentBody, CreateInvoiceBody, UpdateInvoiceBody } from './invoices.dto.js';
+import { InvoicesService } from './invoices.service.js';
+
+/** Invoices that a person makes, and what a person does to any. */
+@Injectable()
+export class ManualInvoicesService {
+  constructor(
+    private readonly infrastructure: Infrastructure,
+    private readonly settlements: SettlementsService,
+    private readonly invoices: InvoicesService,
+  ) {}
+
+  async create(caller: Caller, body: CreateInvoiceBody) {
+    const wish = readWish(caller, body);
+    const finalise = body.finalize_invoice_immediately ?? false;
+    if (body.is_preview) return this.preview(caller, wish, finalise);
+    const change = caller.change();
+    const now = new Date();
+    const { intentId } = await transact(this.infrastructure.db, change, (tx) => oncePerCommand(tx, change, { objectId: wish.id, step: 'create' }, async () => {
+      await createDraft(tx, change, wish, now);
+      const intent = finalise ? await finaliseInvoice(tx, change, { invoiceId: wish.id, now }) : null;
+      return { intentId: intent?.id ?? null };
+    }));
+    return this.collect(caller, wish.id, intentId);
+  }
+
+  async finalize(caller: Caller, id: string) {
+    const invoice = await this.invoices.find(caller, id);
+    const change = caller.change();
+    const { intentId } = await transact(this.infrastructure.db, change, (tx) => oncePerCommand(tx, change, { objectId: invoice.id, step: 'finalize' }, async () => {
+      const intent = await finaliseInvoice(tx, change, { invoiceId: invoice.id, now: new Date() });
+      return { intentId: intent?.id ?? null };
+    }));
+    await this.invoices.tellSubscription(caller, invoice);
+    return this.collect(caller, invoice.id, intentId);
+  }
+
+  async update(caller: Caller, id: string, body: UpdateInvoiceBody) {
+    const { id: invoiceId, customerId } = await this.invoices.find(caller, id);
+    const { db } = this.infrastructure;
+    const method = body.payment_method_id ? bodyId('payment_method_id', 'pm', body.payment_method_id, caller) : body.payment_method_id;
+    if (method) await assertAttached(db, caller.accountId, { paymentMethodId: method, customerId });
+    const patch = {
+      description: body.description,
+      customFields: body.custom_fields,
+      emailOnFinalization: body.email_invoice_on_finalization === null ? false : body.email_invoice_on_finalization,
+      defaultPaymentMethodId: method,
+    };
+    const change = caller.change();
+    await transact(db, change, (tx) => onceIfKeyed(tx, change, { objectId: invoiceId, step: 'update' }, () => editInvoice(tx, change, { invoiceId, patch, now: new Date() })));
+    return this.invoices.get(caller, id);
+  }
+
+  async comment(caller: Caller, id: string, { comment }: CommentBody) {
+    const { id: invoiceId } = await this.invoices.find(caller, id);
+    const change = caller.change();
+    await transact(this.infrastructure.db, change, (tx) =>
+      onceIfKeyed(tx, change, { objectId: invoiceId, step: 'comment' }, () => commentInvoice(tx, change, { invoiceId, comment, now: new Date() })));
+    return this.invoices.get(caller, id);
+  }
+
+  /** The answer is the invoice however its payment ended; one still under way leaves the request's key open. */
+  private async collect(caller: Caller, invoiceId: string, intentId: string | null) {
+    const { db } = this.infrastructure;
+    const begun = intentId ? await intentOf(db, caller.accountId, intentId) : null;
+    if (begun) {
+      await this.settlements.settle(begun, caller.change());
+      if ((await intentOf(db, caller.accountId, begun.id))?.status === 'processing') caller.leaveOpen();
+    }
+    return this.invoices.get(caller, publicId('inv', caller.environment, invoiceId));
+  }
+
+  private async preview(caller: Caller, wish: ManualInvoice, finalise: boolean) {
+    const { db, environment } = this.infrastructure;
+    const at = new Date();
+    const resolved = await resolveInvoice(db, caller.accountId, wish, { lock: false });
+    const { row, added, taken } = draftedInvoice(caller.accountId, wish, resolved, at);
+    const drawn = finalise ? await this.finalised(row, at) : row;
+    return invoiceView(drawn, { lines: [...taken, ...added].sort(byId), refundIds: [] }, environment);
+  }
+
+  /** As if its payment, where one begins, succeeded. */
+  private async finalised(draft: InvoiceRow, at: Date): Promise<InvoiceRow> {
+    const { db } = this.infrastructure;
+    const plan = planFinalisation(draft, { balanceAtom: await customerCredit(db, draft), at });
+    const row = { ...draft, ...plan };
+    if (row.status === 'paid' || row.collectionMethod !== 'charge_automatically') return row;
+    await requireInvoiceMethod(db, row);
+    return { ...row, status: 'paid', paidAtom: row.dueAtom, paidAt: at };
+  }
+}
+
+function byId(one: { id: string }, other: { id: string }): number {
+  return one.id < other.id ? -1 : 1;
+}
+
+/** From the wire to what is written. @throws DomainError 422 naming the id that is not one. */
+function readWish(caller: Caller, body: CreateInvoiceBody): ManualInvoice {
+  const details = body.invoice_item_details ?? {};
+  const selected = body.selected_product_price_quantity;
+  const unknown = Object.keys(details).find((price) => !selected.some(({ price_id }) => price_id === price));
+  if (unknown !== undefined) throw invalidField(['invoice_item_details', unknown], 'names no selected price');
+  return {
+    id: caller.objectId(),
+    customerId: bodyId('customer_id', 'cus', body.customer_id, caller),
+    subscriptionId: body.subscription_id ? bodyId('subscription_id', 'sub', body.subscription_id, caller) : null,
+    items: selected.map(({ price_id: price, quantity }, index) => ({
+      priceId: bodyId(`selected_product_price_quantity.${index}.price_id`, 'price', price, caller),
+      quantity,
+      description: details[price]?.description ?? null,
+    })),
+    takesPending: (body.invoice_type ?? (selected.length > 0 ? 'one_off' : 'standard')) === 'standard',
+    collectionMethod: body.collection_method,
+    netD: body.net_d ?? null,
+    paymentMethodId: body.payment_method_id ? bodyId('payment_method_id', 'pm', body.payment_method_id, caller) : null,
+    emailOnFinalization: body.email_invoice_on_finalization ?? false,
+    description: body.description,
+    customFields: body.custom_fields ?? null,
+  };
+}
