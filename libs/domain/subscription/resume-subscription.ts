@@ -55,8 +55,9 @@ function rescheduled(s: SubscriptionState, start: Date): Partial<SubscriptionSta
   };
 }
 
-/** Paused by dunning: its open invoices first. */
+/** Paused by dunning: its open invoices first. Collected by invoice it waits for the customer: nothing is charged, no method is needed. */
 function planCollect(s: SubscriptionState, input: ResumeInput, facts: Facts): Plan {
+  if (!chargesAutomatically(s)) return plan(moved(s, 'resume', { ...s, resuming: true, resumesAt: null }), ['updated']);
   if (!mayCharge(s, input, facts)) return planWithoutMethod(s, input, facts);
   return plan(moved(s, 'resume', { ...s, resuming: true, resumesAt: null, chargeAt: facts.now }), ['updated']);
 }

@@ -8,7 +8,7 @@ import { planResume } from './resume-subscription.js';
 import { planDunningEnd, planFailed, planPaidElsewhere, planSettlement } from './settle-subscription.js';
 import { moved } from './subscription.machine.js';
 import { nextDue, type Due } from './subscription.schedule.js';
-import { intervalOf, periodFrom, type SubscriptionState } from './subscription.state.js';
+import { intervalOf, isLastCycle, periodFrom, type SubscriptionState } from './subscription.state.js';
 
 const punctualMs = 3_600_000;
 
@@ -64,8 +64,7 @@ function planExpire(s: SubscriptionState, facts: Facts): Plan {
 }
 
 function planPeriodEnd(s: SubscriptionState, facts: Facts): Plan {
-  const reached = s.totalBillingCycles !== null && s.completedCycles >= s.totalBillingCycles;
-  if (s.cancelAtEnd || reached) {
+  if (s.cancelAtEnd || isLastCycle(s)) {
     return held(s, facts) ?? plan(moved(s, 'cancel_at_end_reached', cancelledState(s, facts.now)), ['canceled']);
   }
   if (s.pauseAtEnd) return held(s, facts) ?? planPauseAtEnd(s);
@@ -98,7 +97,8 @@ function planCharge(s: SubscriptionState, facts: Facts): Plan {
   const oldest = facts.openInvoices[0];
   if (!oldest) return plan(waiting);
   const failed = (why: 'send_invoice' | 'no_payment_method', message: string) => ({
-    ...planFailed(waiting, why, facts),
+    // No method was asked, so whichever comes next is asked at once, also the one that was there before.
+    ...planFailed({ ...waiting, chargedMethodId: null }, why, facts),
     closed: [{ invoiceId: oldest.id, as: 'past_due' as const, message }],
   });
   if (!chargesAutomatically(s) && oldest.dueDate > facts.now) return plan({ ...s, chargeAt: oldest.dueDate });

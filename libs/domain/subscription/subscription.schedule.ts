@@ -1,6 +1,6 @@
 import { dunningEndsAt, mayRemind, incompleteEndsAt, trialWillEndMs } from './dunning.js';
 import { upcomingAt } from './next-invoice.js';
-import { isInTrial, type SubscriptionState } from './subscription.state.js';
+import { isInTrial, isLastCycle, type SubscriptionState } from './subscription.state.js';
 
 export const dueKinds = ['start', 'trial_will_end', 'trial_end', 'upcoming', 'renew', 'remind', 'charge', 'expire', 'dunning_end', 'resume'] as const;
 export type DueKind = (typeof dueKinds)[number];
@@ -33,7 +33,7 @@ function candidates(s: SubscriptionState): Due[] {
       list.push({ kind: 'expire', at: incompleteEndsAt(s) });
     }
   }
-  if (s.status === 'active' && !(unresolved && (s.cancelAtEnd || s.pauseAtEnd))) {
+  if (s.status === 'active' && !(unresolved && (s.cancelAtEnd || s.pauseAtEnd || isLastCycle(s)))) {
     list.push({ kind: 'renew', at: s.currentPeriodEnd });
   }
   const announced = upcomingAt(s);

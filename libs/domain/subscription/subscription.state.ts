@@ -95,6 +95,11 @@ export function isInTrial(s: SubscriptionState): boolean {
   return s.trialEnd !== null && s.currentPeriodStart < s.trialEnd;
 }
 
+/** The agreed number of cycles has begun: the end of this one is the end. */
+export function isLastCycle(s: SubscriptionState): boolean {
+  return s.totalBillingCycles !== null && s.completedCycles >= s.totalBillingCycles;
+}
+
 /** A `starts_at` before creation fixed the anchor; else the first period sets it. */
 export function hasFixedAnchor(s: SubscriptionState): boolean {
   return s.startsAt !== null && s.startsAt < s.initialStart;
