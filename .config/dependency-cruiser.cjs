@@ -41,6 +41,7 @@ module.exports = {
   forbidden: [
     { ...mayImport('libs/errors', []), to: { pathNot: '^libs/errors/' } },
     mayImport('libs/domain', libs('errors')),
+    mayImport('libs/domain/subscription/model', []),
     neverReaches('libs/domain', 'io', io),
     neverReaches('libs/domain', 'zod', zod),
     neverReaches('libs/domain', 'database', database),
