@@ -73,6 +73,9 @@ describe('loadConfig', () => {
     ['SIGNALBOX_QUEUES', 'payments,other'],
     ['SIGNALBOX_QUEUES', ','],
     ['LOG_LEVEL', 'loud'],
+    ['SMTP_URL', 'http://mail.example.com'],
+    ['SMTP_FROM', 'not an address'],
+    ['EMAIL_RETRY_SCHEDULE', '0'],
     ['PAYMENT_SLOTS', '1.5'],
     ['PAYMENT_LOOKUP_SCHEDULE', '5,5'],
     ['PAYMENT_LOOKUP_SCHEDULE', '0,5'],
@@ -91,6 +94,22 @@ describe('loadConfig', () => {
     const [first, second] = [key(), key()];
     const config = loadConfig(environment({ SIGNALBOX_SECRET_KEYS: `new:${first}, old:${second}` }));
     expect(config.secretKeys.map(({ id, key: bytes }) => [id, bytes.toString('base64')])).toEqual([['new', first], ['old', second]]);
+  });
+});
+
+describe('the e-mail server', () => {
+  it('needs a URL and a sender, or neither', () => {
+    expect(loadConfig(environment()).smtp).toBeNull();
+    expect(problemsOf({ SMTP_URL: 'smtp://mail.example.com' })).toEqual([expect.stringMatching(/^SMTP_FROM /)]);
+    expect(problemsOf({ SMTP_FROM: 'billing@example.com' })).toEqual([expect.stringMatching(/^SMTP_URL /)]);
+  });
+
+  it('is read from its URL', () => {
+    const config = loadConfig(environment({ SMTP_URL: 'smtps://us%40er:p%2Fss@mail.example.com', SMTP_FROM: 'billing@example.com' }));
+    expect(config.smtp).toEqual({
+      host: 'mail.example.com', port: 465, secure: true, requireTls: false, user: 'us@er', password: 'p/ss', from: 'billing@example.com',
+    });
+    expect(loadConfig(environment({ SMTP_URL: 'smtp://[::1]:2525', SMTP_FROM: 'a@b.co' })).smtp).toMatchObject({ host: '::1', port: 2525, secure: false });
   });
 });
 

@@ -2,7 +2,7 @@ import { isDevelopmentKey, isDevelopmentPassword } from './development-secrets.j
 import { defaultLookupSchedule, variables, type Values, type Variable } from './variables.js';
 
 /** What a process runs with. Built once by `loadConfig`; nothing else reads `process.env`. */
-export interface Config extends Omit<Values, 'publicUrlText'> {
+export interface Config extends Omit<Values, 'publicUrlText' | 'smtpUrl' | 'smtpFrom'> {
   /** Full URL of this environment's own database. */
   databaseUrl: string;
   /** Namespace of this environment. */
@@ -11,6 +11,8 @@ export interface Config extends Omit<Values, 'publicUrlText'> {
   publicUrl: string;
   /** Where processes of the same machine reach this environment's API: without a trailing slash. */
   localUrl: string;
+  /** Where e-mail goes; null: none is sent. */
+  smtp: { host: string; port: number; secure: boolean; requireTls: boolean; user: string | null; password: string | null; from: string } | null;
   /** The `BREAKER_…` variables, shares from 0 to 1. */
   breaker: { calls: number; windowMs: number; minSamples: number; badShare: number; slowMs: number; restMs: number; probeShare: number };
 }
@@ -40,6 +42,8 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   }
   if (problems.length > 0) throw new ConfigError(problems);
   const values = read as unknown as Values;
+  const missing = values.smtpUrl && !values.smtpFrom ? variables.smtpFrom : values.smtpFrom && !values.smtpUrl ? variables.smtpUrl : null;
+  if (missing) throw new ConfigError([`${missing.name} is missing: e-mail needs both ${variables.smtpUrl.name} and ${variables.smtpFrom.name}`]);
   const refused = values.environment === 'production' ? refusedInProduction(values) : [];
   if (refused.length > 0) throw new ConfigError(refused);
   return derive(values);
@@ -59,10 +63,28 @@ function breakerOf(values: Values): Config['breaker'] {
 
 const anyAddress = new Set(['0.0.0.0', '::', 'localhost']);
 
-function derive({ publicUrlText, ...values }: Values): Config {
+const ownMachine = new Set(['127.0.0.1', '[::1]', 'localhost']);
+
+function smtpOf({ smtpUrl: url, smtpFrom: from, environment }: Values): Config['smtp'] {
+  if (!url || !from) return null;
+  const secure = url.protocol === 'smtps:';
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(url.port) || (secure ? 465 : 587),
+    secure,
+    requireTls: !secure && environment === 'production' && !ownMachine.has(url.hostname),
+    user: url.username === '' ? null : decodeURIComponent(url.username),
+    password: url.password === '' ? null : decodeURIComponent(url.password),
+    from,
+  };
+}
+
+function derive(all: Values): Config {
+  const { publicUrlText, smtpUrl: _url, smtpFrom: _from, ...values } = all;
   return {
     ...values,
-    breaker: breakerOf({ publicUrlText, ...values }),
+    breaker: breakerOf(all),
+    smtp: smtpOf(all),
     databaseUrl: databaseUrlOf(values.databaseBaseUrl, values.environment),
     temporalNamespace: `${values.temporalNamespaceBase}-${values.environment}`,
     localUrl: `http://${anyAddress.has(values.apiHost) ? '127.0.0.1' : values.apiHost}:${values.apiPort}`,

@@ -37,6 +37,15 @@ const lookupOffsets = list
   .refine((offsets) => offsets.length > 0 && offsets.every((value, index) => value > (offsets[index - 1] ?? 0)), { error: 'is not a rising list of seconds' });
 const optionalUrl = z.union([z.literal('').transform(() => null), z.url({ protocol: /^https?$/, error: 'is not an http(s) URL' })]);
 
+const optionalSmtpUrl = z.union([
+  z.literal('').transform(() => null),
+  z.url({ protocol: /^smtps?$/, error: 'is not an smtp:// or smtps:// URL' }).transform((text) => new URL(text)),
+]);
+const optionalAddress = z.union([z.literal('').transform(() => null), z.email('is not an e-mail address')]);
+const delays = list
+  .transform((parts) => parts.map(Number))
+  .refine((seconds) => seconds.every((value) => Number.isFinite(value) && value > 0), { error: 'is not a list of seconds' });
+
 const base64Key = (bytes: number) =>
   z.string().refine((value) => /^[A-Za-z0-9+/]+={0,2}$/.test(value) && Buffer.from(value, 'base64').length >= bytes, {
     error: `is not base64 of at least ${bytes} bytes`,
@@ -223,6 +232,17 @@ export const variables = {
     type: 'list of CIDR ranges',
     meaning: 'Networks that webhooks may reach although they are not public; empty: none.',
   }),
+  smtpUrl: withDefault('SMTP_URL', optionalSmtpUrl, '', {
+    type: 'smtp(s) URL',
+    meaning: 'Server that takes e-mail for customers, with user and password in it; `smtps` is TLS from the first byte, `smtp` takes STARTTLS where it is offered (in production, off the own machine, only with it). Empty: no e-mail is sent, and each row says so.',
+    secret: true,
+  }),
+  smtpFrom: withDefault('SMTP_FROM', optionalAddress, '', { type: 'e-mail address', meaning: 'Sender of the e-mails; needed with `SMTP_URL`.' }),
+  emailRetrySchedule: withDefault('EMAIL_RETRY_SCHEDULE', delays, '60,300,900,3600,10800,21600,43200,86400', {
+    type: 'list of seconds',
+    meaning: 'Delays after each failed try to hand over an e-mail; after the last it is given up.',
+  }),
+  emailConnections: withDefault('EMAIL_CONNECTIONS', whole(1), '5', { type: 'integer', meaning: 'E-mails that one worker hands over at the same time.' }),
   webhookSockets: withDefault('WEBHOOK_SOCKETS', whole(1), '400', {
     type: 'integer',
     meaning: 'Webhooks that one process posts at the same time.',

@@ -19,6 +19,7 @@ const overdue = sql`not p.settled and ${free} and (p.next_action_at < clock_time
   or (p.next_action_at is null and p.status = 'processing' and p.stopped_at is null and p.updated_at < clock_timestamp() - interval '5 minutes'))`;
 const unknown = sql`c.status = 'pending' and (c.outcome_class is null or c.outcome_class = 'unknown')`;
 const unapplied = sql`b.applied_at is null and b.payment_intent_id is not null`;
+const unsent = sql`e.status = 'pending' and e.reason is not null and e.created_at < clock_timestamp() - interval '1 hour'`;
 
 /** What nobody raises when it happens, because it is the passing of time that makes it worth a line. */
 const watches: readonly Watch[] = [
@@ -69,6 +70,14 @@ const watches: readonly Watch[] = [
       where r.id = a.object_id and later.status = 'succeeded' and later.amount_atom >= r.amount_atom)`,
     resolution: 'A later refund of the charge was made.',
     reason: () => 'The refund failed: the customer does not have the money.',
+  },
+  {
+    type: 'emails_failing',
+    kind: 'acct',
+    found: sql`select e.account_id, e.account_id as object_id, min(e.created_at) as since from emails e where ${unsent} group by 1`,
+    over: sql`not exists (select 1 from emails e where e.account_id = a.object_id and ${unsent})`,
+    resolution: 'The e-mails were handed over, or given up.',
+    reason: (since) => `E-mails to customers wait since ${since.toISOString()}: the SMTP server does not take them.`,
   },
 ];
 

@@ -1,8 +1,11 @@
-import { sql } from 'drizzle-orm';
+import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { Change } from '../domain/change/change.js';
 import type { EmailKind } from '../domain/email/email.js';
+import { DomainError } from '../errors/domain-error.js';
 import type { Tx } from './client.js';
+import { oncePerCommand } from './command.writes.js';
 import { newId } from './mint.js';
+import { customers, emails, type EmailRow, type InvoiceRow } from './schema/index.js';
 
 export interface NewEmail {
   kind: EmailKind;
@@ -36,3 +39,46 @@ export async function queueEmail(tx: Tx, { accountId }: Pick<Change, 'accountId'
 }
 
 export const onTestClock = 'test_clock: customers of a test clock get no e-mail.';
+
+/**
+ * The mail that an invoice's event asks for: its receipt, or the invoice itself where the customer must pay it (`send_invoice` of a
+ * subscription) or `email_invoice_on_finalization` says so.
+ */
+export async function mailInvoice(tx: Tx, change: Change, row: InvoiceRow, event: string): Promise<void> {
+  const isSent = row.emailOnFinalization || (row.collectionMethod === 'send_invoice' && row.subscriptionId !== null);
+  const kind = event === 'invoice.paid' && row.paidAtom > 0 ? 'receipt' : event === 'invoice.finalized' && isSent ? 'invoice' : null;
+  if (!kind) return;
+  const { id: invoiceId, customerId, subscriptionId, paymentIntentId } = row;
+  await queueEmail(tx, change, { kind, customerId, factKey: `${kind}:${invoiceId}`, invoiceId, subscriptionId, paymentIntentId });
+}
+
+/** The same mail as a row of its own, to the customer's address of today; `refusal`: why it is not sent at all. */
+export async function requeueEmail(tx: Tx, change: Change, { mail, id, refusal }: { mail: EmailRow; id: string; refusal: string | null }): Promise<EmailRow> {
+  const made = await oncePerCommand(tx, change, { objectId: mail.id, step: 'resend' }, async () => {
+    const [payer] = await tx.select().from(customers).where(and(eq(customers.id, mail.customerId), isNull(customers.deletedAt)));
+    if (!payer) throw new DomainError('conflict', 'The customer was deleted.');
+    const reason = payer.testClockId ? onTestClock : refusal;
+    const now = new Date();
+    const due = sql`clock_timestamp()` as unknown as Date;
+    await tx.insert(emails).values({
+      id,
+      accountId: mail.accountId,
+      customerId: mail.customerId,
+      kind: mail.kind,
+      recipient: payer.billingEmail ?? payer.email,
+      factKey: `resend:${change.commandId}`,
+      invoiceId: mail.invoiceId,
+      subscriptionId: mail.subscriptionId,
+      paymentIntentId: mail.paymentIntentId,
+      data: mail.data,
+      status: reason ? 'not_sent' : 'pending',
+      reason,
+      nextAttemptAt: reason ? null : due,
+      createdAt: now,
+      updatedAt: now,
+    });
+    return { id };
+  });
+  const [row] = await tx.select().from(emails).where(eq(emails.id, made.id));
+  return row!;
+}

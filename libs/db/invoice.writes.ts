@@ -7,6 +7,7 @@ import { invoiceItemView } from '../views/invoice.view.js';
 import { raiseAttention } from './attention.writes.js';
 import type { Tx } from './client.js';
 import { enterBalance } from './customer-balance.writes.js';
+import { mailInvoice } from './email.writes.js';
 import { appendEvents, previousValues, type EventDraft } from './event.writes.js';
 import { invoiceViews } from './invoice.queries.js';
 import { newId } from './mint.js';
@@ -133,6 +134,7 @@ export async function updateInvoice(tx: Tx, change: Change, { row, set, at, even
     .returning();
   if (!written) throw new DomainError('version_conflict');
   const [before, after] = [...(await invoiceViews(tx, [row], change.environment)), ...(await invoiceViews(tx, [written], change.environment))];
+  await mailInvoice(tx, change, written, event);
   await appendEvents(tx, change, [
     {
       type: event,
@@ -232,6 +234,7 @@ export async function insertInvoice(tx: Tx, change: Change, subscription: Subscr
     data: invoiceItemView(line, change.environment),
     previous: null,
   }));
+  if (number !== null) await mailInvoice(tx, change, row, 'invoice.finalized');
   await appendEvents(tx, change, [...drafts, ...created]);
   return row;
 }

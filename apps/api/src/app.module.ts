@@ -7,6 +7,7 @@ import { CallbacksModule } from './callbacks/callbacks.module.js';
 import { ChargesModule } from './charges/charges.module.js';
 import { CustomersModule } from './customers/customers.module.js';
 import { DisputesModule } from './disputes/disputes.module.js';
+import { EmailsModule } from './emails/emails.module.js';
 import { ErrorsModule } from './errors/errors.module.js';
 import { EventsModule } from './events/events.module.js';
 import { HealthModule } from './health/health.module.js';
@@ -39,6 +40,7 @@ const features = [
   ChargesModule,
   CustomersModule,
   DisputesModule,
+  EmailsModule,
   ErrorsModule,
   EventsModule,
   HealthModule,

@@ -22,6 +22,7 @@ export const attentionRules: Record<string, AttentionRule> = {
   refund_failed: { actions: [], calls: ['GET /refunds/{object}', 'POST /refunds {"charge_id": "…"} asks for it again'] },
   charge_stop: { actions: [], needsAction: true, endsBy: 'It ends when the stop is lifted: POST /charge-stops/{object}/lift.' },
   processor_degraded: { actions: [], calls: ['POST /payment-processors/{object}/check', 'POST /payment-processors/{object}/disable'] },
+  emails_failing: { actions: [], calls: ['GET /emails?status=pending'] },
   reconciliation_failed: { actions: [], calls: ['POST /payment-processors/{object}/check', 'POST /payment-processors/{object}/reconcile'] },
   reconciliation_difference: { actions: [], calls: ['GET /charges/{object}'] },
 };

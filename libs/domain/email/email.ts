@@ -18,9 +18,41 @@ export interface EmailSettings {
 
 export const defaultEmailSettings: EmailSettings = { enabledKinds: emailKinds, senderName: null, replyTo: null };
 
+/** Why a mail is not sent where the installation names no server. */
+export const notConfigured = 'not_configured: no SMTP server is set (SMTP_URL, SMTP_FROM).';
+
 const address = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/;
 
 /** One plain address: no list, no display name, no control characters. */
 export function isMailAddress(text: string): boolean {
   return text.length <= 254 && address.test(text);
+}
+
+/** What a mail tells of, read from the rows; ids are of no concern here. */
+export interface EmailFacts {
+  accountName: string;
+  settings: EmailSettings;
+  recipient: string;
+  customer: { name: string | null; language: string | null; onTestClock: boolean };
+  invoice: {
+    number: number | null;
+    status: string;
+    currency: string;
+    totalAtom: number;
+    dueAtom: number;
+    paidAtom: number;
+    dueDate: Date;
+    paidAt: Date | null;
+    lines: { name: string; quantity: number; amountAtom: number }[];
+  } | null;
+  subscription: { name: string; interval: string; intervalCount: number; currency: string; trialEnd: Date | null; nextTotalAtom: number | null } | null;
+  /** What was true when the mail was asked for. */
+  told: EmailTold;
+}
+
+export interface EmailTold {
+  status: string | null;
+  /** RFC 3339. */
+  nextAttemptAt: string | null;
+  trialEnd: string | null;
 }

@@ -30,6 +30,11 @@ export const operations: Record<string, OperationWords> = {
   Attention_get: words('Retrieve an attention item'),
   Attention_resolve: words('Resolve an attention item', 'Does what the item names, for example reopens a payment link that paused itself. For a payment without outcome `action` says what to do; the processor is asked first, and a wish that contradicts it is a 409. `mark_failed` lets the payment be charged again: if money was taken after all that is a second charge, so it needs `confirm: true`. `look_again` leaves the item open where nothing was learned; `details.last_look` says what was seen.', ['conflict']),
 
+  Emails_browse: words('List e-mails to customers', `What was sent, waits, failed, or was not sent and why. ${byCursor}`),
+  Emails_get: words('Retrieve an e-mail'),
+  Emails_preview: words('Preview an e-mail', 'Subject, HTML and text as they would be sent now, and whether they would be. Nothing is sent or stored.'),
+  Emails_resend: words('Send an e-mail again', 'A new e-mail of the same kind, rendered anew, to the customer\'s address of today. Where no SMTP server is configured, or the customer is on a test clock, it is `not_sent` with the reason.', ['conflict']),
+
   ChargeStops_start: words('Stop new charges', 'Of the whole account, of one connection or of one price. When the answer comes no attempt begins there any more. A payment whose customer is present is refused with 409 `charging_stopped`; others wait, `processing`, and go on when the stop is lifted. A stopped connection is left out by the routes, so that others can take its payments. Lookups, callbacks, captures, voids and refunds go on.', ['conflict']),
   ChargeStops_browse: words('List stops', byCursor),
   ChargeStops_list: words('Search stops', byNumber),

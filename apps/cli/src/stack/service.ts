@@ -68,6 +68,7 @@ export function environmentFor(around: Surroundings, environment: EnvironmentNam
   const keys = around.secrets.keys[environment];
   return {
     ...base(around),
+    ...inherited(['SMTP_URL', 'SMTP_FROM']),
     SIGNALBOX_ENV: environment,
     SIGNALBOX_LOCAL: '1',
     DATABASE_URL: around.databaseBaseUrl,
@@ -86,9 +87,12 @@ export function environmentFor(around: Surroundings, environment: EnvironmentNam
 
 /** Inherited: what finds programs and certificates, and our own tuning; not the caller's other variables. */
 function base(around: Surroundings): NodeJS.ProcessEnv {
-  const inherited = ['PATH', 'HOME', 'TMPDIR', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'LOG_LEVEL', 'DATABASE_POOL_SIZE', 'RATE_LIMIT_PER_SECOND'];
-  const known = inherited.filter((name) => process.env[name] !== undefined).map((name) => [name, process.env[name]]);
-  return { ...Object.fromEntries(known), NODE_ENV: 'production', TZ: 'UTC', ...around.extra };
+  const names = ['PATH', 'HOME', 'TMPDIR', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'LOG_LEVEL', 'DATABASE_POOL_SIZE', 'RATE_LIMIT_PER_SECOND'];
+  return { ...inherited(names), NODE_ENV: 'production', TZ: 'UTC', ...around.extra };
+}
+
+function inherited(names: string[]): NodeJS.ProcessEnv {
+  return Object.fromEntries(names.filter((name) => process.env[name] !== undefined).map((name) => [name, process.env[name]]));
 }
 
 function nodeProcess({ dist, home }: Surroundings, app: 'api' | 'worker' | 'simulator'): Pick<ChildSpec, 'command' | 'args' | 'cwd' | 'stopGraceMs'> {

@@ -38,7 +38,7 @@ export async function startTestStack(dist: string, options: TestStackOptions = {
       progress: (line) => lines.push(line),
       supervised: false,
       onlyBuilt: true,
-      extra: { LOG_LEVEL: process.env.LOG_LEVEL ?? 'info', RATE_LIMIT_PER_SECOND: '100000', ...options.extra },
+      extra: { SMTP_URL: '', SMTP_FROM: '', LOG_LEVEL: process.env.LOG_LEVEL ?? 'info', RATE_LIMIT_PER_SECOND: '100000', ...options.extra },
       env: process.env.SIGNALBOX_PORT_BASE === undefined ? {} : { SIGNALBOX_PORT_BASE: process.env.SIGNALBOX_PORT_BASE },
     });
     return {
