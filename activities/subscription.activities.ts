@@ -1,19 +1,21 @@
 import { Context } from '@temporalio/activity';
 import { toFailure } from '../libs/contracts/domain-failure.js';
-import type { SubscriptionActivities, SubscriptionPaymentActivities } from '../libs/contracts/subscription.contract.js';
+import type { SubscriptionActivities, SubscriptionClockActivities, SubscriptionPaymentActivities } from '../libs/contracts/subscription.contract.js';
 import { transact } from '../libs/db/change.js';
 import type { Db, Tx } from '../libs/db/client.js';
 import { newId } from '../libs/db/mint.js';
 import { intentById } from '../libs/db/payment.queries.js';
 import { jitterOf, findSubscription } from '../libs/db/subscription.queries.js';
 import { readRequest } from '../libs/db/subscription-prices.queries.js';
-import { changeSubscription, createSubscription, runOf, stepSubscription } from '../libs/db/subscription.writes.js';
+import { runOf } from '../libs/db/subscription-run.queries.js';
+import { changeSubscription, createSubscription, stepSubscription } from '../libs/db/subscription.writes.js';
 import type { Change } from '../libs/domain/change/change.js';
 import { notFound } from '../libs/errors/domain-error.js';
 import { advancePayment } from '../libs/payments/advance-payment.js';
 import { invoicePayments } from '../libs/payments/invoice-payments.js';
 import type { PaymentDeps } from '../libs/payments/payment.deps.js';
 import { paymentStart } from '../libs/payments/payment-start.js';
+import { advanceOnClock } from './subscription.clock.js';
 
 export interface SubscriptionDeps {
   db: Db;
@@ -25,7 +27,7 @@ export interface SubscriptionDeps {
 const heartbeatMs = 1_000;
 
 /** One fact, one activity, one transaction. Refusals leave as failures that are not retried; a lost database is retried. */
-export function createSubscriptionActivities(deps: SubscriptionDeps): SubscriptionActivities & SubscriptionPaymentActivities {
+export function createSubscriptionActivities(deps: SubscriptionDeps): SubscriptionActivities & SubscriptionPaymentActivities & SubscriptionClockActivities {
   const { db, payments } = deps;
   const writing = (subscriptionId: string, now: string) => ({
     clock: { now: new Date(now), jitterSeconds: jitterOf(subscriptionId, deps.jitterSeconds) },
@@ -52,18 +54,29 @@ export function createSubscriptionActivities(deps: SubscriptionDeps): Subscripti
       return write(change, (tx) => stepSubscription(tx, change, subscriptionId, writing(subscriptionId, now)));
     },
 
-    async advanceInvoicePayment({ intentId }) {
-      const context = Context.current();
-      const heartbeat = setInterval(() => context.heartbeat(), heartbeatMs);
-      try {
+    advanceInvoicePayment: ({ intentId }) =>
+      beating(async () => {
         const { state } = await advancePayment(payments, { intentId, driver: 'workflow' });
         const intent = (await intentById(db, intentId))!;
         return { final: state === 'final', start: await paymentStart(payments, intent) };
-      } finally {
-        clearInterval(heartbeat);
-      }
+      }),
+
+    advanceSubscription({ accountId, subscriptionId, until }) {
+      const change = systemChange(accountId, payments.environment);
+      const own = { ...writing(subscriptionId, until), until: new Date(until) };
+      return beating(() => advanceOnClock({ payments, step: () => write(change, (tx) => stepSubscription(tx, change, subscriptionId, own)) }));
     },
   };
+}
+
+async function beating<T>(work: () => Promise<T>): Promise<T> {
+  const context = Context.current();
+  const heartbeat = setInterval(() => context.heartbeat(), heartbeatMs);
+  try {
+    return await work();
+  } finally {
+    clearInterval(heartbeat);
+  }
 }
 
 function systemChange(accountId: string, environment: Change['environment']): Change {

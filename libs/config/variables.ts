@@ -69,7 +69,7 @@ const secretKeys = z.string().transform((value, context): SecretKey[] => {
   return read;
 });
 
-export const queueNames = ['payments', 'subscriptions', 'webhooks', 'webhooks-slow'] as const;
+export const queueNames = ['payments', 'subscriptions', 'webhooks', 'webhooks-slow', 'test-clocks'] as const;
 export type QueueName = (typeof queueNames)[number];
 const queues = list.pipe(z.array(z.enum(queueNames, `names a queue other than ${queueNames.join(', ')}`)).nonempty('names no queue'));
 
@@ -189,6 +189,10 @@ export const variables = {
   subscriptionCachedWorkflows: withDefault('SUBSCRIPTION_CACHED_WORKFLOWS', whole(1), '300', {
     type: 'integer',
     meaning: 'Workflows of queue `subscriptions` kept in memory.',
+  }),
+  testClockSlots: withDefault('TEST_CLOCK_SLOTS', whole(1), '4', {
+    type: 'integer',
+    meaning: 'Test clocks that one worker process moves at once (staging only).',
   }),
   subscriptionJitterSeconds: withDefault('SUBSCRIPTION_JITTER_SECONDS', whole(0), '60', {
     type: 'seconds',

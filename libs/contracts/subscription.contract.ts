@@ -46,6 +46,15 @@ export const cancelSubscription = defineUpdate<CommandOutcome, [CommandArgs<'can
 export const updateSubscription = defineUpdate<CommandOutcome, [CommandArgs<'update'>]>('updateSubscription');
 export const endSubscriptionTrial = defineUpdate<CommandOutcome, [CommandArgs<'endTrial'>]>('endSubscriptionTrial');
 
+/**
+ * Where a subscription on a test clock stands after everything due by `until` was to happen: `done`, `more` is due, or `waiting`
+ * for the outcome of a payment.
+ */
+export type ClockStanding = 'done' | 'more' | 'waiting';
+
+/** Lets a subscription's test clock move on; `until` RFC 3339. */
+export const advanceSubscription = defineUpdate<ClockStanding, [{ until: string }]>('advanceSubscription');
+
 /** Something outside may have moved: a payment settled, a method changed. The rows say what. */
 export const wakeSubscription = defineSignal('wakeSubscription');
 /** A payment of this subscription is final; sent by its own workflow. */
@@ -82,4 +91,9 @@ export interface AdvancedPayment {
 
 export interface SubscriptionPaymentActivities {
   advanceInvoicePayment(args: { intentId: string }): Promise<AdvancedPayment>;
+}
+
+/** What a subscription on a test clock does at a stretch: many transactions and their payments, each of its own time. */
+export interface SubscriptionClockActivities {
+  advanceSubscription(args: { accountId: string; subscriptionId: string; until: string }): Promise<{ run: SubscriptionRun; standing: ClockStanding }>;
 }

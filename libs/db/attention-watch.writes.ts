@@ -16,7 +16,8 @@ interface Watch {
 const free = sql`(p.lease_until is null or p.lease_until < clock_timestamp())`;
 const overdue = sql`not p.settled and ${free} and (p.next_action_at < clock_timestamp() - interval '5 minutes'
   or (p.driver = 'api' and p.updated_at < clock_timestamp() - interval '5 minutes')
-  or (p.next_action_at is null and p.status = 'processing' and p.stopped_at is null and p.updated_at < clock_timestamp() - interval '5 minutes'))`;
+  or (p.next_action_at is null and p.status = 'processing' and p.stopped_at is null and p.updated_at < clock_timestamp() - interval '5 minutes'
+    and not exists (select 1 from customers c where c.id = p.customer_id and c.test_clock_id is not null)))`;
 const unknown = sql`c.status = 'pending' and (c.outcome_class is null or c.outcome_class = 'unknown')`;
 const unapplied = sql`b.applied_at is null and b.payment_intent_id is not null`;
 const unsent = sql`e.status = 'pending' and e.reason is not null and e.created_at < clock_timestamp() - interval '1 hour'`;

@@ -34,6 +34,8 @@ export interface EventFooting {
   sequences: ReadonlyMap<string, number>;
   /** The account's endpoints that hear events, as `subscribersOf` renders them: the same text means the same endpoints. */
   subscribers: string;
+  /** Times of customers' test clocks, where they were asked for. */
+  clockTimes?: ReadonlyMap<string, string>;
 }
 
 /** The text that `EventFooting.subscribers` holds; `account` is the account's parameter in the surrounding statement. */
@@ -52,7 +54,7 @@ export function subscribersOf<T>(account: T): [string, T, string] {
  */
 export async function appendEvents(tx: Tx, change: Change, drafts: EventDraft[]): Promise<void> {
   if (drafts.length === 0) return;
-  const footing = await eventFooting(tx, change.accountId, [...new Set(drafts.map((draft) => draft.objectId))]);
+  const footing = await eventFooting(tx, change.accountId, [...new Set(drafts.map((draft) => draft.objectId))], ownersOf(change, drafts));
   const rendered = renderEvents(change, drafts, footing);
   await tx.insert(events).values(rendered.events);
   if (rendered.deliveries.length > 0) {
@@ -62,15 +64,34 @@ export async function appendEvents(tx: Tx, change: Change, drafts: EventDraft[])
   }
 }
 
-export async function eventFooting(db: Db | Tx, accountId: string, objectIds: readonly string[]): Promise<EventFooting> {
+/** Customers whose test clock is to be told with events that name no time of their own. */
+function ownersOf({ environment, clockTime }: Change, drafts: readonly EventDraft[]): string[] {
+  if (environment !== 'staging' || clockTime !== null) return [];
+  return [...new Set(drafts.flatMap((draft) => (draft.customerId && !isOnRealTime(draft) ? [draft.customerId] : [])))];
+}
+
+/** A payment that no invoice asks for. */
+function isOnRealTime({ kind, data }: EventDraft): boolean {
+  return ['pi', 'ch', 're', 'dp'].includes(kind) && 'invoice_id' in data && data.invoice_id === null;
+}
+
+/** `customerIds`: those whose test clocks are read too. */
+export async function eventFooting(db: Db | Tx, accountId: string, objectIds: readonly string[], customerIds: readonly string[] = []): Promise<EventFooting> {
   const [select, account, rest] = subscribersOf(accountId);
-  const { rows } = await db.execute<{ last: Record<string, number> | null; subscribers: string }>(sql`
+  const clocks = customerIds.length === 0 ? sql`null::json` : clocksOf(customerIds);
+  const { rows } = await db.execute<{ last: Record<string, number> | null; subscribers: string; clocks: Record<string, string> | null }>(sql`
     select
       (select json_object_agg(o.id, coalesce((select max(e.sequence) from events e where e.object_id = o.id), 0))
          from unnest(${sql.param(objectIds)}::uuid[]) as o(id)) as last,
-      ${sql.raw(select)}${account}${sql.raw(rest)} as subscribers`);
-  const { last, subscribers } = rows[0]!;
-  return { sequences: new Map(Object.entries(last ?? {})), subscribers };
+      ${sql.raw(select)}${account}${sql.raw(rest)} as subscribers,
+      ${clocks} as clocks`);
+  const { last, subscribers, clocks: times } = rows[0]!;
+  return { sequences: new Map(Object.entries(last ?? {})), subscribers, ...(times ? { clockTimes: new Map(Object.entries(times)) } : {}) };
+}
+
+function clocksOf(customerIds: readonly string[]) {
+  return sql`(select json_object_agg(c.id, k.frozen_time) from customers c join test_clocks k on k.id = c.test_clock_id
+    where c.id = any(${sql.param(customerIds)}::uuid[]))`;
 }
 
 export interface RenderedEvents {
@@ -90,7 +111,9 @@ export function renderEvents(change: Change, drafts: readonly EventDraft[], foot
     const sequence = (sequences.get(draft.objectId) ?? 0) + 1;
     sequences.set(draft.objectId, sequence);
     const heard = subscribers.filter((endpoint) => matchesEvent(endpoint.enabled_events, draft.type) || draft.alsoTo?.includes(endpoint.id));
-    const row = renderEvent(change, draft, { at, sequence, deliveries: heard.length });
+    const own = draft.customerId ? footing.clockTimes?.get(draft.customerId) : undefined;
+    const clockTime = change.clockTime ?? (own ? new Date(own).toISOString() : null);
+    const row = renderEvent({ ...change, clockTime }, draft, { at, sequence, deliveries: heard.length });
     rendered.events.push(row);
     for (const endpoint of heard) {
       const { accountId } = change;

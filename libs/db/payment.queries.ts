@@ -137,6 +137,9 @@ export async function methodUse(db: Db | Tx, accountId: string, methodId: string
   return row ?? null;
 }
 
+/** Changed on a test clock that shows a later time: how long ago cannot be told. */
+const aheadOfTime = sql`${paymentIntents.updatedAt} > clock_timestamp() + interval '1 hour'`;
+
 /** Unfinished payments that nobody moves: `driver` api, not leased, older than the grace. */
 export async function interruptedPayments(db: Tx, limit: number): Promise<PaymentIntentRow[]> {
   return db
@@ -147,7 +150,7 @@ export async function interruptedPayments(db: Tx, limit: number): Promise<Paymen
         eq(paymentIntents.driver, 'api'),
         eq(paymentIntents.settled, false),
         sql`(${paymentIntents.leaseUntil} is null or ${paymentIntents.leaseUntil} < clock_timestamp())`,
-        sql`${paymentIntents.updatedAt} < clock_timestamp() - interval '2 seconds'`,
+        sql`(${paymentIntents.updatedAt} < clock_timestamp() - interval '2 seconds' or ${aheadOfTime})`,
       ),
     )
     .orderBy(asc(paymentIntents.id))
@@ -165,7 +168,7 @@ export async function overduePayments(db: Tx, limit: number): Promise<PaymentInt
         eq(paymentIntents.settled, false),
         // Without a time it waits to be begun: the workflow that was to do it is gone, or knows a later state than a restored database.
         sql`(${paymentIntents.nextActionAt} < clock_timestamp() - interval '60 seconds' or (${paymentIntents.nextActionAt} is null
-          and ${paymentIntents.status} = 'processing' and ${paymentIntents.stoppedAt} is null and ${paymentIntents.updatedAt} < clock_timestamp() - interval '60 seconds'))`,
+          and ${paymentIntents.status} = 'processing' and ${paymentIntents.stoppedAt} is null and (${paymentIntents.updatedAt} < clock_timestamp() - interval '60 seconds' or ${aheadOfTime})))`,
         sql`(${paymentIntents.leaseUntil} is null or ${paymentIntents.leaseUntil} < clock_timestamp())`,
       ),
     )

@@ -153,16 +153,16 @@ export async function subscriptionsToWake(db: Db, limit: number): Promise<Subscr
   const settledPayment = sql`exists (select 1 from invoices i left join payment_intents p on p.id = i.payment_intent_id
     where i.id = s.charging_invoice_id and (i.status in ('paid', 'void') or p.status in ('requires_payment_method', 'requires_action', 'canceled', 'succeeded')))`;
   const paidElsewhere = sql`s.billing_status in ('past_due', 'incomplete', 'unpaid') and s.status <> 'cancelled'
-    and exists (select 1 from invoices i where i.subscription_id = s.id and i.status = 'paid' and i.paid_at > s.updated_at)`;
+    and exists (select 1 from invoices i where i.subscription_id = s.id and i.status = 'paid' and (i.paid_at > s.updated_at or (s.test_clock_id is not null and i.paid_at = s.updated_at)))`;
   const newMethod = sql`(s.dunning is not null or s.resuming) and s.status <> 'cancelled' and s.collection_method = 'charge_automatically'
     and exists (select 1 from customers c join payment_methods m on m.id = coalesce(s.default_payment_method_id, c.default_payment_method_id)
       where c.id = s.customer_id and m.customer_id = c.id and m.status = 'attached' and m.id is distinct from s.charged_method_id)`;
   const { rows } = await db.execute<{ id: string }>(sql`
-    (select s.id from subscriptions s where s.status <> 'cancelled' and s.next_action_at < ${late} order by s.next_action_at limit ${limit})
+    (select s.id from subscriptions s where s.status <> 'cancelled' and s.test_clock_id is null and s.next_action_at < ${late} order by s.next_action_at limit ${limit})
     union
     (select s.id from subscriptions s
       where (s.charging_invoice_id is not null or s.dunning is not null or s.resuming or s.billing_status in ('past_due', 'incomplete', 'unpaid'))
-        and ((s.charging_invoice_id is not null and s.updated_at < ${late} and ${settledPayment})
+        and ((s.charging_invoice_id is not null and (s.updated_at < ${late} or s.test_clock_id is not null) and ${settledPayment})
           or (s.charging_invoice_id is null and ((${paidElsewhere}) or (${newMethod}))))
       limit ${limit})`);
   if (rows.length === 0) return [];

@@ -2,14 +2,13 @@ import { and, eq, inArray, isNull } from 'drizzle-orm';
 import type { Change } from '../domain/change/change.js';
 import { planCreate } from '../domain/subscription/create-subscription.js';
 import type { Facts, Plan, SubscriptionEvent } from '../domain/subscription/plan.js';
-import { planStep } from '../domain/subscription/step-subscription.js';
-import { planCommand, type CommandOutcome, type SubscriptionCommand, type SubscriptionRun } from '../domain/subscription/subscription.command.js';
+import { planStepUntil } from '../domain/subscription/step-until.js';
+import { planCommand, type CommandOutcome, type SubscriptionCommand } from '../domain/subscription/subscription.command.js';
 import { nextDue } from '../domain/subscription/subscription.schedule.js';
 import type { SubscriptionState } from '../domain/subscription/subscription.state.js';
 import { DomainError, notFound } from '../errors/domain-error.js';
-import { publicId } from '../views/ids.js';
 import { raiseAttention } from './attention.writes.js';
-import type { Db, Tx } from './client.js';
+import type { Tx } from './client.js';
 import { findCommand, oncePerCommand } from './command.writes.js';
 import { enterBalance, lockBalance } from './customer-balance.writes.js';
 import { queueEmail } from './email.writes.js';
@@ -18,10 +17,13 @@ import { findInvoice } from './invoice.queries.js';
 import { closeInvoice, insertInvoice, linkIntent, markPastDue, markReminded } from './invoice.writes.js';
 import { emailOf, tellUpcoming } from './subscription-notices.writes.js';
 import { derivedId } from './mint.js';
+import { ownTime } from './subscription-time.writes.js';
 import { checkExpectedTotal, resolveSubscription, type SubscriptionRequest } from './subscription-prices.queries.js';
 import { pricedItemView, readFacts, readPricedItems, viewWithItems, type Clockwork, type PricedItem } from './subscription.queries.js';
+import { runOf } from './subscription-run.queries.js';
 import { factsOfNew, itemRows, subscriptionRow } from './subscription.record.js';
-import { invoices, prices, subscriptionItems, subscriptions, type InvoiceRow, type SubscriptionRow } from './schema/index.js';
+import { tickTestClock } from './test-clock.writes.js';
+import { prices, subscriptionItems, subscriptions, type InvoiceRow, type SubscriptionRow } from './schema/index.js';
 
 /** What a subscription asks of payments inside its transactions; the room of payments answers them. */
 export interface InvoicePayments {
@@ -41,13 +43,16 @@ export interface WriteResult extends CommandOutcome {
 interface Writing {
   clock: Clockwork;
   payments: InvoicePayments;
+  /** The subscription lives on a test clock that advances: as far as it may go. */
+  until?: Date;
 }
 
 /** The row, its items, its first invoice and their events; nothing when the request is refused. */
-export async function createSubscription(tx: Tx, change: Change, request: SubscriptionRequest, writing: Writing): Promise<WriteResult> {
-  return oncePerCommand(tx, change, { objectId: request.id, step: 'create' }, async () => {
-    const resolved = await resolveSubscription(tx, change.accountId, request);
-    const facts = await factsOfNew(tx, resolved, writing.clock);
+export async function createSubscription(tx: Tx, asked: Change, request: SubscriptionRequest, writing: Writing): Promise<WriteResult> {
+  return oncePerCommand(tx, asked, { objectId: request.id, step: 'create' }, async () => {
+    const resolved = await resolveSubscription(tx, asked.accountId, request);
+    const { change, clock } = await ownTime(tx, asked, { testClockId: resolved.customer.testClockId, clock: writing.clock, commanded: true });
+    const facts = await factsOfNew(tx, resolved, clock);
     const plan = planCreate(resolved.input, facts);
     checkExpectedTotal(request.totalAmountAtom, plan.invoice?.totalAtom ?? 0);
     const row = subscriptionRow(change, resolved, plan, facts.now);
@@ -67,26 +72,34 @@ export interface Commanded {
  * Applies a command once.
  * @throws DomainError 404, 409 for a move the table refuses, 422 for what the command names.
  */
-export async function changeSubscription(tx: Tx, change: Change, { subscriptionId, command }: Commanded, writing: Writing): Promise<WriteResult> {
-  const known = await findCommand<WriteResult>(tx, change.commandId, { objectId: subscriptionId });
+export async function changeSubscription(tx: Tx, asked: Change, { subscriptionId, command }: Commanded, writing: Writing): Promise<WriteResult> {
+  const known = await findCommand<WriteResult>(tx, asked.commandId, { objectId: subscriptionId });
   if (known !== undefined) return known;
-  const row = await lockSubscription(tx, change.accountId, subscriptionId);
-  return oncePerCommand(tx, change, { objectId: subscriptionId }, async () => {
-    const facts = await readFacts(tx, row, writing.clock);
+  const row = await lockSubscription(tx, asked.accountId, subscriptionId);
+  return oncePerCommand(tx, asked, { objectId: subscriptionId }, async () => {
+    const { change, clock } = await ownTime(tx, asked, { testClockId: row.testClockId, clock: writing.clock, commanded: true });
+    const facts = await readFacts(tx, row, clock);
     const plan = planCommand(row, command, facts);
     if (!plan) return unchanged(tx, change, row);
     return writePlan(tx, change, { before: row, row: { ...row, ...plan.next }, plan, facts, payments: writing.payments });
   });
 }
 
-/** The next due fact, if there is one; its command is derived from the row's version, so it never takes effect twice. */
+/**
+ * The next due fact, if there is one; its command is derived from the row's version, so it never takes effect twice. With `until`
+ * its test clock moves on to what is due by then.
+ */
 export async function stepSubscription(tx: Tx, origin: Change, subscriptionId: string, writing: Writing): Promise<WriteResult & { acted: boolean }> {
   const row = await lockSubscription(tx, origin.accountId, subscriptionId);
-  const change: Change = { ...origin, commandId: derivedId('subscription', subscriptionId, row.version) };
-  const facts = await readFacts(tx, row, writing.clock);
-  const plan = planStep(row, facts);
-  if (!plan) return { ...(await unchanged(tx, change, row)), acted: false };
-  const result = await writePlan(tx, change, { before: row, row: { ...row, ...plan.next }, plan, facts, payments: writing.payments });
+  const asked: Change = { ...origin, commandId: derivedId('subscription', subscriptionId, row.version) };
+  const { change, clock } = await ownTime(tx, asked, { testClockId: row.testClockId, clock: writing.clock });
+  const known = await readFacts(tx, row, clock);
+  const step = planStepUntil(row, known, writing.until ?? known.now);
+  if (!step) return { ...(await unchanged(tx, change, row)), acted: false };
+  const { plan, facts } = step;
+  if (writing.until && !(await tickTestClock(tx, row.testClockId!, facts.now))) throw new DomainError('conflict', 'The test clock does not advance.');
+  const at = row.testClockId ? { ...change, clockTime: facts.now.toISOString() } : change;
+  const result = await writePlan(tx, at, { before: row, row: { ...row, ...plan.next }, plan, facts, payments: writing.payments });
   return { ...result, acted: true };
 }
 
@@ -230,22 +243,4 @@ function itemEvents(change: Change, row: SubscriptionRow, items: PricedItem[]): 
 
 async function unchanged(tx: Tx, change: Change, row: SubscriptionRow): Promise<WriteResult> {
   return { run: await runOf(tx, row, change), settled: true, creditAtom: 0, refundAtom: 0, invoiceId: null, advance: [] };
-}
-
-/** What the workflow holds of the row. */
-export async function runOf(db: Db | Tx, row: SubscriptionRow, { environment }: Pick<Change, 'environment'>): Promise<SubscriptionRun> {
-  const intentId = row.chargingInvoiceId ? await intentOfInvoice(db, row.chargingInvoiceId) : null;
-  return {
-    version: row.version,
-    status: row.status,
-    billingStatus: row.billingStatus,
-    nextActionAt: row.nextActionAt?.toISOString() ?? null,
-    charging: intentId ? { intentId, publicId: publicId('pi', environment, intentId) } : null,
-    ended: row.status === 'cancelled' && row.chargingInvoiceId === null,
-  };
-}
-
-async function intentOfInvoice(db: Db | Tx, invoiceId: string): Promise<string | null> {
-  const [row] = await db.select({ intentId: invoices.paymentIntentId }).from(invoices).where(eq(invoices.id, invoiceId));
-  return row?.intentId ?? null;
 }

@@ -9,8 +9,9 @@ import { beginAttempt } from './begin-attempt.js';
 import { nextCallback } from './callback-move.js';
 import { chargeOutcomeMove } from './charge-outcome.js';
 import { commitMove, LeaseLost, PaymentChanged } from './commit-move.js';
-import { resultOf, stepOf, type HeldPayment, type PaymentOrigin } from './held-payment.js';
+import { lookAgainAt, resultOf, stepOf, type HeldPayment, type PaymentOrigin } from './held-payment.js';
 import { loadPayment, reloadPayment } from './load-payment.js';
+import { onTestClock, testClockTime } from './test-clock-time.js';
 import { newOperation } from './new-operation.js';
 import { operationOutcomeMove } from './operation-outcome.js';
 import type { PaymentDeps } from './payment.deps.js';
@@ -45,7 +46,9 @@ export async function advancePayment(deps: PaymentDeps, input: AdvanceInput): Pr
   const lease = deps.leases.hold(taken.intent.id, taken.intent.leaseToken, askedAt);
   const clock = clockFrom(input.now);
   try {
-    const held = await loadPayment(deps, taken.intent, { lease, clock, origin: input.origin ?? system });
+    const time = await testClockTime(deps, taken.intent);
+    const origin = input.origin ?? system;
+    const held = await loadPayment(deps, taken.intent, time ? onTestClock(lease, time, origin) : { lease, clock, origin });
     return (await drive(deps, held)).result;
   } catch (error) {
     if (!(error instanceof LeaseLost)) throw error;
@@ -78,7 +81,7 @@ export async function drive(deps: PaymentDeps, start: HeldPayment): Promise<{ re
     const step = stepOf(held);
     const next = nextMove(deps, held, step);
     if (!next) {
-      const rest = { settled: step.kind === 'done', nextActionAt: step.kind === 'wait' && step.until !== null ? new Date(step.until) : null };
+      const rest = { settled: step.kind === 'done', nextActionAt: step.kind === 'wait' && step.until !== null ? lookAgainAt(held, step.until) : null };
       if (held.released || (await release(deps, held, rest))) {
         const nextAt = rest.nextActionAt?.toISOString() ?? null;
         return { held, result: resultOf(held.intent, lastCharge(held), { state: rest.settled ? 'final' : 'waiting', nextAt }) };

@@ -54,6 +54,8 @@ export interface HeldPayment {
   readonly disputes: readonly DisputeRow[];
   /** Kind of each connection that a charge went to. */
   readonly kinds: ReadonlyMap<string, string>;
+  /** Time stands still while it is moved: it belongs to a test clock, and its lookups follow without waiting for their times. */
+  readonly onClock?: boolean;
   /** The last write also gave the lease back. */
   readonly released: boolean;
   /** What the next events stand on, as the last write left it; null where it must be read. */
@@ -92,6 +94,21 @@ function windowEnd(held: Pick<HeldPayment, 'intent' | 'charges'>): number | null
 
 export function stepOf(held: HeldPayment): PaymentStep {
   return nextStep(stateOf(held), held.clock());
+}
+
+/** The longest that a lookup of a payment on a test clock waits for the one before. */
+const longestPaceMs = 2_000;
+
+/**
+ * When somebody should look again at a payment that waits until `until`, by the wall clock. On a test clock lookups follow at once,
+ * a little apart so that a provider can answer otherwise; only a customer's challenge takes its real time.
+ */
+export function lookAgainAt(held: Pick<HeldPayment, 'clock' | 'onClock' | 'intent' | 'charges' | 'operations'>, until: number): Date {
+  if (!held.onClock) return new Date(until);
+  const delay = Math.max(0, until - held.clock());
+  if (held.intent.status === 'requires_action') return new Date(Date.now() + delay);
+  const lookups = Math.max(0, ...[...held.charges, ...held.operations].filter(({ status }) => status === 'pending').map((each) => each.lookups));
+  return new Date(Date.now() + Math.min(delay, longestPaceMs, 100 * 2 ** lookups));
 }
 
 export function partsOf(held: Pick<HeldPayment, 'charges' | 'refunds' | 'kinds'>): PaymentIntentParts {

@@ -11,7 +11,7 @@ const noHistory = { charges: [], operations: [], refunds: [], evidence: [], call
 export async function loadPayment(
   deps: PaymentDeps,
   intent: PaymentIntentRow,
-  { lease, clock, origin }: Pick<HeldPayment, 'lease' | 'clock' | 'origin'>,
+  { lease, clock, origin, onClock = false }: Pick<HeldPayment, 'lease' | 'clock' | 'origin' | 'onClock'>,
 ): Promise<HeldPayment> {
   // A payment without attempts has no other rows.
   const history = intent.attempts === 0 ? noHistory : await paymentHistory(deps.db, intent.id);
@@ -22,7 +22,14 @@ export async function loadPayment(
     if (connection) kinds.set(charge.processorId, connection.kind);
   }
   const callbacks = history.callbacks as unknown as HeldCallback[];
-  return { lease, clock, lookupOffsets: deps.lookupOffsets, origin, intent, ...history, callbacks, kinds, released: false, footing: null };
+  const held = { lease, clock, onClock, lookupOffsets: deps.lookupOffsets, origin, intent, ...history, callbacks, kinds, released: false, footing: null };
+  return onClock ? { ...held, charges: history.charges.map(dueAt(clock())), operations: history.operations.map(dueAt(clock())) } : held;
+}
+
+/** What waits for its next lookup is looked up now. */
+function dueAt(now: number) {
+  return <T extends { status: string; nextLookupAt: Date | null }>(row: T): T =>
+    row.status === 'pending' && row.nextLookupAt && row.nextLookupAt.getTime() > now ? { ...row, nextLookupAt: new Date(now) } : row;
 }
 
 /** The payment as it is now. @throws LeaseLost */

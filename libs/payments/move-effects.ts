@@ -3,7 +3,7 @@ import type { IntentRest } from '../db/payment.writes.js';
 import type { Change } from '../domain/change/change.js';
 import type { Environment } from '../domain/environment.js';
 import { nextCallback } from './callback-move.js';
-import { originOf, stepOf, type HeldPayment } from './held-payment.js';
+import { lookAgainAt, originOf, stepOf, type HeldPayment } from './held-payment.js';
 import type { Move } from './move.js';
 
 /** How the intent rests after a move; without work left the lease is given back in the same statement. */
@@ -13,7 +13,7 @@ export function restOf(held: HeldPayment, after: HeldPayment, { move, environmen
   const resting = !move.newCharge && idle;
   return {
     settled: resting && step.kind === 'done',
-    nextActionAt: resting && step.kind === 'wait' && step.until !== null ? new Date(step.until) : null,
+    nextActionAt: resting && step.kind === 'wait' && step.until !== null ? lookAgainAt(after, step.until) : null,
     release: resting,
     seenWake: held.intent.wakeSeq,
   };

@@ -75,12 +75,12 @@ async function read(deps: PaymentDeps, held: HeldPayment, { charge, connection, 
  */
 async function absent(deps: PaymentDeps, held: HeldPayment, { charge, connection, capabilities }: Reading): Promise<HeldPayment> {
   const now = held.clock();
-  const settled = now >= charge.callBy.getTime() + capabilities.settleAfterMs;
+  const settled = held.onClock || now >= charge.callBy.getTime() + capabilities.settleAfterMs;
   if (charge.outcomeClass !== 'unknown' || capabilities.lookup !== 'strong' || !settled) {
     return recordCharge(deps, held, charge, { outcomeClass: (charge.outcomeClass ?? 'unknown') as PaymentOutcome['outcomeClass'] });
   }
   if (charge.processorPaymentId && deps.processors.processorFor(connection.kind).prepare) return cancelPrepared(deps, held, charge, connection);
-  if (charge.absentAt && now >= charge.absentAt.getTime() + capabilities.settleAfterMs) {
+  if (charge.absentAt && (held.onClock || now >= charge.absentAt.getTime() + capabilities.settleAfterMs)) {
     return recordCharge(deps, held, charge, {
       outcomeClass: 'not_sent',
       declineCode: 'processing_error',

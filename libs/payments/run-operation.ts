@@ -74,7 +74,7 @@ async function lookUp(deps: PaymentDeps, held: HeldPayment, { adapter, connectio
   });
   if (answer.found === 'yes') return recordOperation(deps, held, { operation, charge, outcome: answer.outcome });
   const { lookup, settleAfterMs } = adapter.capabilities(connection);
-  const settled = operation.callBy !== null && held.clock() >= operation.callBy.getTime() + settleAfterMs;
+  const settled = held.onClock || (operation.callBy !== null && held.clock() >= operation.callBy.getTime() + settleAfterMs);
   const gone = answer.found === 'absent' && operation.processorOperationId === null && lookup === 'strong' && settled && operation.lookups >= readsUntilAbsent;
   const outcome: OperationOutcome = gone
     ? { outcomeClass: 'not_sent', declineCode: 'processing_error', rawMessage: 'The processor does not know the operation.' }

@@ -1,5 +1,6 @@
 import {
   WithStartWorkflowOperation,
+  WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
   type Client,
   type WorkflowStartOptions,
@@ -7,6 +8,7 @@ import {
 import type { UpdateDefinition } from '@temporalio/common';
 import { fromFailure } from '../contracts/domain-failure.js';
 import {
+  advanceSubscription,
   cancelSubscription,
   createSubscription,
   endSubscriptionTrial,
@@ -17,6 +19,7 @@ import {
   subscriptionWorkflowId,
   updateSubscription,
   wakeSubscription,
+  type ClockStanding,
   type CommandArgs,
   type CommandOutcome,
   type CreateSubscriptionArgs,
@@ -73,15 +76,29 @@ export function commandSubscription(client: Client, start: SubscriptionStart, ar
   return update(client, { start, creates: false, definition: definitions[args.command.type], args, updateId: args.change.commandId });
 }
 
-interface Asked<A> {
-  start: SubscriptionStart;
-  creates: boolean;
-  definition: UpdateDefinition<CommandOutcome, [A]>;
-  args: A;
-  updateId: string;
+/** Lets a subscription do what is due by `until` on its test clock. Null: it is still at it. @throws DomainError why it cannot, or 503 */
+export async function advanceSubscriptionOnClock(client: Client, start: SubscriptionStart, until: Date): Promise<ClockStanding | null> {
+  try {
+    return await update(client, { start, creates: false, definition: advanceSubscription, args: { until: until.toISOString() } });
+  } catch (error) {
+    if (error instanceof WorkflowUpdateFailedError) throw new DomainError('internal', `${start.subscription}: ${rootOf(error).message}`);
+    throw error;
+  }
 }
 
-async function update<A>(client: Client, { start, creates, definition, args, updateId }: Asked<A>): Promise<CommandOutcome | null> {
+function rootOf(error: Error): Error {
+  return error.cause instanceof Error ? rootOf(error.cause) : error;
+}
+
+interface Asked<A, R> {
+  start: SubscriptionStart;
+  creates: boolean;
+  definition: UpdateDefinition<R, [A]>;
+  args: A;
+  updateId?: string;
+}
+
+async function update<A, R>(client: Client, { start, creates, definition, args, updateId }: Asked<A, R>): Promise<R | null> {
   const deadline = Date.now() + commandDeadlineMs;
   for (let left = closingRetries; ; left -= 1) {
     try {

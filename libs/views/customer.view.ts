@@ -33,6 +33,7 @@ export interface CustomerFields {
   defaultPaymentMethodId: string | null;
   customFields: Record<string, unknown> | null;
   metadata: Record<string, unknown> | null;
+  testClockId: string | null;
   deletedAt: Date | null;
   createdAt: Date;
   updatedAt: Date;
@@ -74,6 +75,7 @@ export function customerView(customer: CustomerFields, environment: Environment)
     default_payment_method_id: customer.defaultPaymentMethodId && publicId('pm', environment, customer.defaultPaymentMethodId),
     custom_fields: customer.customFields,
     metadata: customer.metadata,
+    test_clock_id: customer.testClockId && publicId('clock', environment, customer.testClockId),
     is_deleted: customer.deletedAt !== null,
     created_at: customer.createdAt.toISOString(),
     updated_at: customer.updatedAt.toISOString(),

@@ -13,7 +13,7 @@ const kindNames: Partial<Record<IdKind, string>> = {
   acct: 'account', tok: 'token', cus: 'customer', pm: 'payment method', pmm: 'payment method mapping', sub: 'subscription', si: 'subscription item',
   pf: 'product family', inv: 'invoice', pi: 'payment intent', ch: 'charge', re: 'refund', dp: 'dispute', route: 'payment route', processor: 'payment processor',
   plink: 'payment link', webhook_endpoint: 'webhook endpoint', whd: 'webhook delivery', att: 'attention item',
-  email: 'e-mail', stop: 'charge stop', recon: 'reconciliation',
+  clock: 'test clock', email: 'e-mail', stop: 'charge stop', recon: 'reconciliation',
 };
 
 /** What an error calls an object of this kind. */

@@ -9,6 +9,7 @@ export interface SubscriptionFields extends SubscriptionState {
   customerId: string;
   name: string;
   metadata: Record<string, unknown> | null;
+  testClockId: string | null;
   createdAt: Date;
   updatedAt: Date;
 }
@@ -65,6 +66,7 @@ export function subscriptionView<I>(row: SubscriptionFields, items: I[], environ
     subscription_items: items,
     custom_fields: row.customFields,
     metadata: row.metadata,
+    test_clock_id: id('clock', row.testClockId),
     is_deleted: false,
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),

@@ -18,7 +18,7 @@ describe('account', () => {
 const kinds: Record<string, string> = {
   token_id: 'tok', customer_id: 'cus', product_id: 'product', price_id: 'price', payment_method_id: 'pm', payment_processor_id: 'processor',
   payment_route_id: 'route', plink_id: 'plink', payment_intent_id: 'pi', charge_id: 'ch', refund_id: 're', subscription_id: 'sub',
-  webhook_endpoint_id: 'webhook_endpoint', event_id: 'event', dispute_id: 'dp', charge_stop_id: 'stop', attention_id: 'att', delivery_id: 'whd', id: 'pf',
+  webhook_endpoint_id: 'webhook_endpoint', event_id: 'event', dispute_id: 'dp', charge_stop_id: 'stop', test_clock_id: 'clock', attention_id: 'att', delivery_id: 'whd', id: 'pf',
 };
 
 describe('a second account', () => {

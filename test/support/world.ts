@@ -3,7 +3,7 @@ import { eventually } from './stack.js';
 
 /** One object of each kind, by the kind of its id, made by the interface itself in a journey that ends with a paid payment. */
 export type World = Record<
-  'cus' | 'product' | 'price' | 'monthly' | 'pf' | 'processor' | 'pm' | 'route' | 'plink' | 'pi' | 'ch' | 're' | 'dp' | 'webhook_endpoint' | 'event' | 'whd' | 'tok' | 'sub' | 'stop' | 'att',
+  'cus' | 'product' | 'price' | 'monthly' | 'pf' | 'processor' | 'pm' | 'route' | 'plink' | 'pi' | 'ch' | 're' | 'dp' | 'webhook_endpoint' | 'event' | 'whd' | 'tok' | 'sub' | 'stop' | 'att' | 'clock',
   string
 >;
 
@@ -44,7 +44,8 @@ export async function buildWorld({ admin }: TestAccount, receiver = 'http://127.
   const stop = made(await admin.post('/charge-stops/', { scope: 'price', object_id: price, reason: 'for a moment' })).id;
   const att = made(await admin.get('/attention?type=charge_stop')).data[0].id;
   made(await admin.post(`/charge-stops/${stop}/lift`));
+  const clock = made(await admin.post('/test-clocks/', { frozen_time: '2030-01-01T00:00:00Z' })).id;
   const event = made(await admin.post('/events/list', { page_size: 1 })).data[0].id;
   const whd = made(await admin.get('/webhook-deliveries?limit=1')).data[0].id;
-  return { cus, product, price, monthly, pf, processor, pm, route, plink, pi: intent.id, ch, re, dp, webhook_endpoint: endpoint, event, whd, tok, sub: subscribed.created[0].id, stop, att };
+  return { cus, product, price, monthly, pf, processor, pm, route, plink, pi: intent.id, ch, re, dp, webhook_endpoint: endpoint, event, whd, tok, sub: subscribed.created[0].id, stop, att, clock };
 }

@@ -85,9 +85,9 @@ export class SubscriptionEntity {
 
   describe(subscription: string): string {
     if (!this.run) return `${subscription}: being created`;
-    const { status, billingStatus, nextActionAt, charging } = this.run;
+    const { status, billingStatus, nextActionAt, charging, onClock } = this.run;
     const billing = billingStatus && billingStatus !== 'current' ? ` (${billingStatus})` : '';
-    const next = nextActionAt ? `acts next at ${nextActionAt}` : 'waits for a command or a payment';
+    const next = onClock ? 'moves with its test clock' : nextActionAt ? `acts next at ${nextActionAt}` : 'waits for a command or a payment';
     return `${subscription}: ${status}${billing}; ${charging ? `payment ${charging.publicId} under way; ` : ''}${next}`;
   }
 }

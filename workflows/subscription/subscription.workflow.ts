@@ -16,6 +16,7 @@ import {
 import { fromFailure, toFailure } from '../../libs/contracts/domain-failure.js';
 import { paymentQueue, paymentTaskTimeout, paymentWorkflow, paymentWorkflowId } from '../../libs/contracts/payment.contract.js';
 import {
+  advanceSubscription,
   cancelSubscription,
   createSubscription,
   endSubscriptionTrial,
@@ -27,10 +28,12 @@ import {
   wakeSubscription,
   type AdvancedPayment,
   type Advancing,
+  type ClockStanding,
   type CommandArgs,
   type CommandOutcome,
   type CreateSubscriptionArgs,
   type SubscriptionActivities,
+  type SubscriptionClockActivities,
   type SubscriptionCommand,
   type SubscriptionInput,
   type SubscriptionPaymentActivities,
@@ -44,6 +47,13 @@ const retry = { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval
 const rows = proxyActivities<SubscriptionActivities>({ startToCloseTimeout: '30s', retry });
 /** A processor call ends by its own limits; a dead worker is noticed by the missing heartbeat. */
 const payments = proxyActivities<SubscriptionPaymentActivities>({ startToCloseTimeout: '10m', heartbeatTimeout: '3s', retry });
+
+/** Ends by its own budget; what cannot be done at all ends the advance, and is told on the clock. */
+const clocked = proxyActivities<SubscriptionClockActivities>({
+  startToCloseTimeout: '10m',
+  heartbeatTimeout: '3s',
+  retry: { ...retry, maximumInterval: '5s', maximumAttempts: 20 },
+});
 
 /** Something is due and nothing was done: its time is a moment ahead, or the step was refused and a person may help. */
 const idleStepMs = 1_000;
@@ -85,6 +95,7 @@ function setHandlers(entity: SubscriptionEntity, input: SubscriptionInput): void
     entity.look();
   });
   setHandler(paymentSettled, () => entity.look());
+  setHandler(advanceSubscription, ({ until }) => advanceOnClock(entity, input, until));
   setHandler(createSubscription, (args) => create(entity, input, args));
   handleCommand(entity, input, pauseSubscription);
   handleCommand(entity, input, resumeSubscription);
@@ -166,6 +177,19 @@ async function step(entity: SubscriptionEntity, input: SubscriptionInput): Promi
   else if (entity.dueInMs(Date.now()) === 0) entity.quiet(Date.now() + (outcome ? idleStepMs : refusedStepMs));
   if (outcome?.run.charging && outcome.run.charging.intentId !== charging) entity.takeBack();
   for (const intentId of outcome?.advance ?? []) await advanceBeside(intentId);
+}
+
+/** Its test clock moves: everything due by `until`, with each payment's outcome. */
+async function advanceOnClock(entity: SubscriptionEntity, input: SubscriptionInput, until: string): Promise<ClockStanding> {
+  await condition(() => entity.isLoaded || entity.refused);
+  if (entity.isEnded) return 'done';
+  const { accountId, subscriptionId } = input;
+  return entity.locked(async () => {
+    const { run, standing } = await clocked.advanceSubscription({ accountId, subscriptionId, until });
+    accept(entity, input, run);
+    if (standing !== 'waiting') entity.looked();
+    return standing;
+  });
 }
 
 /** The loop's own payment: moved once here; what is not final then goes on in a workflow of its own, which tells us. */

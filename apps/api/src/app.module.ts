@@ -27,6 +27,7 @@ import { ProductsModule } from './products/products.module.js';
 import { ReconciliationsModule } from './reconciliations/reconciliations.module.js';
 import { RefundsModule } from './refunds/refunds.module.js';
 import { SubscriptionsModule } from './subscriptions/subscriptions.module.js';
+import { TestClocksModule } from './test-clocks/test-clocks.module.js';
 import { WebhookDeliveriesModule } from './webhook-deliveries/webhook-deliveries.module.js';
 import { WebhookEndpointsModule } from './webhook-endpoints/webhook-endpoints.module.js';
 
@@ -58,6 +59,7 @@ const features = [
   ReconciliationsModule,
   RefundsModule,
   SubscriptionsModule,
+  TestClocksModule,
   WebhookDeliveriesModule,
   WebhookEndpointsModule,
 ];

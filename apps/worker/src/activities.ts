@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { createPaymentActivities } from '../../../activities/payment.activities.js';
 import { createSubscriptionActivities } from '../../../activities/subscription.activities.js';
+import { createTestClockActivities } from '../../../activities/test-clock.activities.js';
 import { createWebhookEndpointActivities } from '../../../activities/webhook-endpoint.activities.js';
 import type { Config } from '../../../libs/config/config.js';
 import type { QueueName } from '../../../libs/config/variables.js';
@@ -8,6 +9,7 @@ import type { Database, Db } from '../../../libs/db/client.js';
 import type { SecretBox } from '../../../libs/db/secret.js';
 import type { PaymentDeps } from '../../../libs/payments/payment.deps.js';
 import type { Logger } from '../../../libs/telemetry/log.js';
+import { clockMembers } from './clock-members.js';
 import { addressPolicy } from '../../../libs/webhooks/address.js';
 import { Poster } from '../../../libs/webhooks/poster.js';
 
@@ -44,6 +46,7 @@ export function composeActivities(composition: Composition): Record<QueueName, A
   return {
     payments: { ...createPaymentActivities(payments) },
     subscriptions: { ...createSubscriptionActivities({ db, payments, jitterSeconds: config.subscriptionJitterSeconds }) },
+    'test-clocks': { ...createTestClockActivities({ db, environment: config.environment, members: clockMembers(composition) }) },
     webhooks,
     'webhooks-slow': webhooks,
   };

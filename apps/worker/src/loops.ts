@@ -7,7 +7,9 @@ import { startReconciler } from './loops/reconciler.loop.js';
 import { startReconciliations } from './loops/reconciliation.loop.js';
 import { startRestarter } from './loops/restart.loop.js';
 import { startSweeper } from './loops/sweeper.loop.js';
+import { startClockReconciler } from './loops/test-clocks.loop.js';
 import { startWaker } from './loops/waker.loop.js';
+import { servedQueues } from './workers.js';
 
 /** Starts every loop of this process; returns how to stop them. A loop belongs to the process that serves its queue. */
 export function startLoops(composition: Composition): () => Promise<void> {
@@ -17,6 +19,7 @@ export function startLoops(composition: Composition): () => Promise<void> {
     stops.push(startWaker({ db, databaseUrl: config.databaseUrl, client, environment: config.environment, log }));
   }
   if (config.queues.includes('subscriptions')) stops.push(startReconciler(composition), startDueDates(composition));
+  if (servedQueues(config).includes('test-clocks')) stops.push(startClockReconciler(composition));
   stops.push(startSweeper(composition), startRestarter(composition), startWatcher(composition), startMailer(composition), startReconciliations(composition), startPruner(composition));
   return async () => {
     await Promise.all(stops.map((stop) => stop()));

@@ -22,8 +22,13 @@ type Size = Pick<
 /** One worker per queue, so that no kind of work starves another. */
 export async function createWorkers(config: Config, around: Around): Promise<Worker[]> {
   const workers: Worker[] = [];
-  for (const queue of config.queues) workers.push(await createWorker(config, queue, around));
+  for (const queue of servedQueues(config)) workers.push(await createWorker(config, queue, around));
   return workers;
+}
+
+/** Time is real in production. */
+export function servedQueues({ environment, queues }: Pick<Config, 'environment' | 'queues'>): QueueName[] {
+  return queues.filter((queue) => queue !== 'test-clocks' || environment === 'staging');
 }
 
 function createWorker(config: Config, taskQueue: QueueName, { connection, activities }: Around): Promise<Worker> {
@@ -52,6 +57,8 @@ function sizeOf(config: Config, queue: QueueName): Size {
       return { maxConcurrentWorkflowTaskExecutions: config.subscriptionSlots, maxCachedWorkflows: config.subscriptionCachedWorkflows };
     case 'webhooks':
       return { maxConcurrentActivityTaskExecutions: config.webhookSlots, maxCachedWorkflows: 300 };
+    case 'test-clocks':
+      return { maxConcurrentActivityTaskExecutions: config.testClockSlots, maxConcurrentWorkflowTaskExecutions: 10, maxCachedWorkflows: 50 };
     case 'webhooks-slow':
       return { maxConcurrentActivityTaskExecutions: config.slowWebhookSlots };
   }

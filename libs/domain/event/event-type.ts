@@ -24,7 +24,7 @@ const moments = [
   'customer.subscription.dunning_started', 'customer.subscription.dunning_retry_scheduled', 'customer.subscription.dunning_blocked',
   'customer.subscription.dunning_recovered', 'customer.subscription.dunning_ended',
   'checkout_session.completed', 'checkout_session.expired',
-  'test_clock.advanced',
+  'test_clock.advancing', 'test_clock.ready', 'test_clock.internal_failure',
   'webhook_endpoint.disabled', 'webhook_endpoint.enabled', 'webhook_endpoint.paused', 'webhook_endpoint.resumed', 'webhook_endpoint.test', 'webhook_delivery.exhausted',
 ] as const;
 

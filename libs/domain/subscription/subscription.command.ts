@@ -18,6 +18,8 @@ export interface SubscriptionRun {
   charging: { intentId: string; publicId: string } | null;
   /** Cancelled, and no payment is awaited. */
   ended: boolean;
+  /** It lives on a test clock; a time in `nextActionAt` then means: now. */
+  onClock?: boolean;
 }
 
 /** A checked request; times RFC 3339, ids UUIDs. */

@@ -44,7 +44,8 @@ const fields = {
   promotion_code_id: idText.nullable().optional(),
 };
 
-export const createCustomerBody = z.strictObject({ email, ...fields });
+const testClock = idText.nullable().optional().describe('Staging only: the customer and its subscriptions live on this test clock, for good');
+export const createCustomerBody = z.strictObject({ email, ...fields, test_clock_id: testClock });
 export type CreateCustomerBody = z.infer<typeof createCustomerBody>;
 export const updateCustomerBody = z.strictObject({ email: email.optional(), ...fields });
 export type UpdateCustomerBody = z.infer<typeof updateCustomerBody>;
@@ -92,6 +93,7 @@ export const customerShape = z.object({
   default_payment_method_id: shownText,
   custom_fields: record,
   metadata: record,
+  test_clock_id: shownText,
   is_deleted: z.boolean(),
   created_at: time,
   updated_at: time,

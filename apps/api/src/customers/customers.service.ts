@@ -7,7 +7,8 @@ import { equals, matching } from '../../../../libs/db/list.queries.js';
 import { onceIfKeyed } from '../../../../libs/db/record.writes.js';
 import { customers, type CustomerRow } from '../../../../libs/db/schema/index.js';
 import type { Address } from '../../../../libs/db/schema/customer.table.js';
-import { notFound } from '../../../../libs/errors/domain-error.js';
+import { findTestClock } from '../../../../libs/db/test-clock.queries.js';
+import { invalidField, notFound } from '../../../../libs/errors/domain-error.js';
 import { customerWithTotalsView } from '../../../../libs/views/customer.view.js';
 import type { Caller } from '../kernel/callers.js';
 import { bodyId, pathId, unknownReference } from '../kernel/ids.js';
@@ -24,7 +25,8 @@ export class CustomersService {
 
   async create(caller: Caller, body: CreateCustomerBody) {
     if (body.default_payment_method_id) throw unknownReference('default_payment_method_id', 'pm');
-    const fields = { address: noAddress, ...fieldsOf(caller, body, null), email: body.email };
+    const testClockId = await this.testClockOf(caller, body.test_clock_id);
+    const fields = { address: noAddress, ...fieldsOf(caller, body, null), email: body.email, testClockId };
     const row = await transact(this.infrastructure.db, caller.change(), (tx) => createCustomer(tx, caller.change(), { id: caller.objectId(), fields }));
     return this.show(row);
   }
@@ -72,6 +74,14 @@ export class CustomersService {
     const where = [...this.own(caller), ...equals(customers.email, query.email)];
     const page = await cursorPage(this.infrastructure.db, customers, query, { where, view: (row) => row });
     return { ...page, data: await this.showAll(page.data) };
+  }
+
+  private async testClockOf(caller: Caller, id: string | null | undefined): Promise<string | null> {
+    if (!id) return null;
+    if (caller.environment !== 'staging') throw invalidField('test_clock_id', 'Test clocks exist in staging only', 'staging_only');
+    const row = await findTestClock(this.infrastructure.db, caller.accountId, bodyId('test_clock_id', 'clock', id, caller));
+    if (!row) throw unknownReference('test_clock_id', 'clock');
+    return row.id;
   }
 
   private own(caller: Caller): SQL[] {

@@ -184,6 +184,13 @@ export const operations: Record<string, OperationWords> = {
   Subscriptions_resume: words('Resume a subscription', settles, ['invalid_state_transition', 'payment_method_required']),
   Subscriptions_refresh: words('Look at a subscription again', 'Does what is due now; it would be done without this call too.'),
 
+  TestClocks_create: words('Create a test clock', 'Staging only. Customers that are created with its `test_clock_id` live on its time, and so do their subscriptions: trials, periods, pauses, dunning, scheme limits. Calls to processors, deliveries and idempotency stay on real time. A payment that no invoice asks for happens on real time too.', ['staging_only']),
+  TestClocks_browse: words('List test clocks', byCursor, ['staging_only']),
+  TestClocks_list: words('Search test clocks', byNumber, ['staging_only']),
+  TestClocks_get: words('Retrieve a test clock', '`progress` tells how far an advance has come and whose payment it waits for.', ['staging_only']),
+  TestClocks_advance: words('Advance a test clock', 'Forward only, at any distance. Answers at once with `advancing`; everything that falls due then happens in order, each at its own time and each payment with its outcome before the next, until the clock is `ready` at the target. Lookups of an unknown outcome follow without waiting for their times; while an outcome is not known the clock stays `advancing`. Meanwhile its subscriptions take no commands (409 `test_clock_advancing`). After `internal_failure` it may be advanced again. Events `test_clock.advancing`, `test_clock.ready`, `test_clock.internal_failure`; every event on the clock carries its time as `clock_time`.', ['staging_only', 'test_clock_advancing']),
+  TestClocks_delete: words('Delete a test clock', 'Also while it advances. Its subscriptions are cancelled without money (open invoices are void, nothing is credited or refunded) and its customers are deleted, shortly after the answer; all of them stay readable for the records.', ['staging_only']),
+
   WebhookDeliveries_list: words('List deliveries', byCursor),
   WebhookDeliveries_get: words('Retrieve a delivery', 'One event on its way to one endpoint.'),
   WebhookDeliveries_attempts: words('List a delivery\'s attempts', 'Status, duration and an excerpt of each answer.'),

@@ -4,6 +4,7 @@ import { invoiceRows } from '../../../../libs/db/invoice.writes.js';
 import { checkExpectedTotal, readRequest, resolveSubscription } from '../../../../libs/db/subscription-prices.queries.js';
 import { factsOfNew, itemRows, subscriptionRow } from '../../../../libs/db/subscription.record.js';
 import { jitterOf, readFacts, readPricedItems, viewWithItems } from '../../../../libs/db/subscription.queries.js';
+import { clockworkOf } from '../../../../libs/db/test-clock.queries.js';
 import { invoices, type InvoiceRow, type SubscriptionRow } from '../../../../libs/db/schema/index.js';
 import type { InvoiceDraft } from '../../../../libs/domain/invoice/invoice.draft.js';
 import { planCreate } from '../../../../libs/domain/subscription/create-subscription.js';
@@ -32,12 +33,11 @@ export class SubscriptionPreviewsService {
 
   async create(caller: Caller, request: NewSubscriptionJson) {
     const { db, environment } = this.infrastructure;
-    const now = new Date();
     const resolved = await resolveSubscription(db, caller.accountId, readRequest(request));
-    const facts = await factsOfNew(db, resolved, { now, jitterSeconds: 0 });
+    const facts = await factsOfNew(db, resolved, await clockworkOf(db, resolved.customer.testClockId, { now: new Date(), jitterSeconds: 0 }));
     const plan = planCreate(resolved.input, facts);
     checkExpectedTotal(request.totalAmountAtom, plan.invoice?.totalAtom ?? 0);
-    const row = subscriptionRow({ accountId: caller.accountId }, resolved, { ...plan, next: assumePaid(plan, facts) }, now);
+    const row = subscriptionRow({ accountId: caller.accountId }, resolved, { ...plan, next: assumePaid(plan, facts) }, facts.now);
     const items = itemRows(row, resolved).map((item, index) => ({ ...resolved.items[index]!, item }));
     return {
       created: [viewWithItems(row, items, environment)],
@@ -49,7 +49,7 @@ export class SubscriptionPreviewsService {
   async command(row: SubscriptionRow, command: SubscriptionCommand): Promise<CommandPreview> {
     const { db, environment } = this.infrastructure;
     if (row.status === 'cancelled') assertMayMove(row, 'update');
-    const facts = await readFacts(db, row, this.clock(row));
+    const facts = await readFacts(db, row, await this.clock(row));
     const plan = planCommand(row, command, facts);
     const after: SubscriptionRow = plan ? { ...row, ...assumePaid(plan, facts), updatedAt: facts.now } : row;
     const items = await readPricedItems(db, [row.id]);
@@ -59,7 +59,7 @@ export class SubscriptionPreviewsService {
 
   /** The invoice that follows by itself; null where none does. */
   async nextInvoice(row: SubscriptionRow): Promise<InvoiceView | null> {
-    const draft = nextInvoice(row, await readFacts(this.infrastructure.db, row, this.clock(row)));
+    const draft = nextInvoice(row, await readFacts(this.infrastructure.db, row, await this.clock(row)));
     return draft ? this.draw(row, { ...draft, status: 'draft' }) : null;
   }
 
@@ -69,7 +69,8 @@ export class SubscriptionPreviewsService {
   }
 
   private clock(row: SubscriptionRow) {
-    return { now: new Date(), jitterSeconds: jitterOf(row.id, this.infrastructure.config.subscriptionJitterSeconds) };
+    const { db, config } = this.infrastructure;
+    return clockworkOf(db, row.testClockId, { now: new Date(), jitterSeconds: jitterOf(row.id, config.subscriptionJitterSeconds) });
   }
 
   private draw(row: SubscriptionRow, draft: InvoiceDraft): InvoiceView {

@@ -226,6 +226,7 @@ export const subscriptionShape = z.object({
   total_billing_cycles: z.int().nullable(),
   remaining_billing_cycles: z.int().nullable(),
   checkout_session_id: shown,
+  test_clock_id: shown,
   subscription_items: z.array(subscriptionItemShape),
   custom_fields: record,
   metadata: record,

@@ -4,8 +4,8 @@ import { subscriptionsToWake } from '../../../../libs/db/subscription.queries.js
 import { wakeSubscriptionWorkflow } from '../../../../libs/temporal/subscription.client.js';
 import { subscriptionWorkflowId } from '../../../../libs/contracts/subscription.contract.js';
 import { endStuckWorkflow } from '../../../../libs/temporal/stuck-workflow.js';
-import { publicId } from '../../../../libs/views/ids.js';
 import type { Composition } from '../activities.js';
+import { startOf } from '../subscription-start.js';
 import { startPeriodic } from './periodic.js';
 
 const everyMs = 2_000;
@@ -21,21 +21,14 @@ export function startReconciler({ config, db, client, log }: Composition): () =>
   const before = new LRUCache<string, number>({ max: 50_000 });
 
   const wake = async (row: SubscriptionRow): Promise<void> => {
-    const id = (kind: 'sub' | 'cus' | 'acct', uuid: string) => publicId(kind, config.environment, uuid);
-    if (before.get(row.id) === row.version && (await endStuckWorkflow(client, subscriptionWorkflowId(id('sub', row.id)), 3))) {
-      log.warn({ subscription_id: id('sub', row.id) }, 'a subscription workflow that failed again and again was ended');
+    const start = startOf(row, config.environment);
+    const { subscription } = start;
+    if (before.get(row.id) === row.version && (await endStuckWorkflow(client, subscriptionWorkflowId(subscription), 3))) {
+      log.warn({ subscription_id: subscription }, 'a subscription workflow that failed again and again was ended');
     }
-    await wakeSubscriptionWorkflow(client, {
-      subscriptionId: row.id,
-      accountId: row.accountId,
-      subscription: id('sub', row.id),
-      customer: id('cus', row.customerId),
-      account: id('acct', row.accountId),
-      status: row.status,
-      summary: `Subscription ${row.name}`.slice(0, 200),
-    });
+    await wakeSubscriptionWorkflow(client, start);
     before.set(row.id, row.version);
-    log.info({ subscription_id: id('sub', row.id), status: row.status }, 'late subscription goes on');
+    log.info({ subscription_id: subscription, status: row.status }, 'late subscription goes on');
   };
 
   const round = async (isStopped: () => boolean): Promise<void> => {
