@@ -25,7 +25,8 @@ export async function advanceOnClock({ payments, step }: OnClock): Promise<{ run
     if (!acted && run.charging === null) return { run, standing: 'done' };
     idle = acted ? 0 : idle + 1;
     if (idle > 1 || (!acted && !known)) return { run, standing: 'waiting' };
-    if (performance.now() > end) return { run, standing: 'more' };
+    // Not with an outcome that the row does not know yet.
+    if (run.charging === null && performance.now() > end) return { run, standing: 'more' };
   }
 }
 

@@ -74,6 +74,8 @@ async function moveOn(deps: TestClockDeps, clock: TestClockRow, target: Date): P
   for (let repeats = 0, last = ''; performance.now() < end; ) {
     const [member, other] = await nextMembers(deps.db, clock.id, target, 2);
     if (!member) {
+      const held = (await restlessMembers(deps.db, clock.id)).find(({ chargingInvoiceId }) => chargingInvoiceId !== null);
+      if (held) return wait(deps.db, clock, held);
       const change = changeOf(deps, clock, 'ready');
       await transact(deps.db, change, (tx) => finishAdvance(tx, change, clock));
       return 'done';
@@ -83,7 +85,7 @@ async function moveOn(deps: TestClockDeps, clock: TestClockRow, target: Date): P
     last = turn;
     if (repeats > mostRepeats) throw new DomainError('internal', `Something is due that does not happen: ${member.name}, ${member.nextActionAt?.toISOString()}`);
     const standing = await deps.members.advance(member, other ? turnOf(member, other) : target);
-    if (standing === 'waiting') return wait(deps.db, clock, member);
+    if (standing === 'waiting' || standing === null) return wait(deps.db, clock, member);
   }
   return 'more';
 }

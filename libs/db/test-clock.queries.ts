@@ -1,4 +1,5 @@
 import { and, asc, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
+import { DomainError } from '../errors/domain-error.js';
 import type { Db, Tx } from './client.js';
 import type { Clockwork } from './subscription.queries.js';
 import { customers, subscriptions, testClocks, type CustomerRow, type SubscriptionRow, type TestClockRow } from './schema/index.js';
@@ -32,6 +33,12 @@ export async function customerTime(db: Db | Tx, customerId: string): Promise<Dat
 export async function clockworkOf(db: Db | Tx, testClockId: string | null, real: Clockwork): Promise<Clockwork> {
   const clock = testClockId === null ? undefined : await testClockById(db, testClockId);
   return clock ? { now: clock.frozenTime, jitterSeconds: 0 } : real;
+}
+
+/** Before a command is sent; its transaction asks again. @throws DomainError 409 `test_clock_advancing` */
+export async function assertClockStands(db: Db | Tx, testClockId: string | null): Promise<void> {
+  const clock = testClockId === null ? undefined : await testClockById(db, testClockId);
+  if (clock?.status === 'advancing' && clock.deletedAt === null) throw new DomainError('test_clock_advancing', undefined, { retryAfterSeconds: 1 });
 }
 
 const living = (clockId: string) => and(eq(subscriptions.testClockId, clockId), ne(subscriptions.status, 'cancelled'));

@@ -5,7 +5,7 @@ import { assertAttached, checkRoute, readRequest, resolveSubscription } from '..
 import { factsOfNew } from '../../../../libs/db/subscription.record.js';
 import { findSubscription, subscriptionViews } from '../../../../libs/db/subscription.queries.js';
 import { findCommand } from '../../../../libs/db/command.writes.js';
-import { clockworkOf } from '../../../../libs/db/test-clock.queries.js';
+import { assertClockStands, clockworkOf } from '../../../../libs/db/test-clock.queries.js';
 import type { SubscriptionRow } from '../../../../libs/db/schema/index.js';
 import { planCreate } from '../../../../libs/domain/subscription/create-subscription.js';
 import type { CommandOutcome, NewSubscriptionJson, SubscriptionCommand } from '../../../../libs/domain/subscription/subscription.command.js';
@@ -146,12 +146,14 @@ export class SubscriptionsService {
   private async check(caller: Caller, request: NewSubscriptionJson): Promise<void> {
     const { db } = this.infrastructure;
     const resolved = await resolveSubscription(db, caller.accountId, readRequest(request));
+    await assertClockStands(db, resolved.customer.testClockId);
     planCreate(resolved.input, await factsOfNew(db, resolved, await clockworkOf(db, resolved.customer.testClockId, { now: new Date(), jitterSeconds: 0 })));
   }
 
   private async command(caller: Caller, row: SubscriptionRow, command: SubscriptionCommand): Promise<CommandOutcome | null> {
     const known = await findCommand<CommandOutcome>(this.infrastructure.db, caller.commandId, { objectId: row.id });
     if (known !== undefined) return known;
+    await assertClockStands(this.infrastructure.db, row.testClockId);
     if (row.status === 'cancelled') throw refusedMove(row, moveOf(command));
     if (command.type === 'resume' && !mayMove(row, 'resume')) throw refusedMove(row, 'resume');
     const args = { change: caller.change(), command, waitMs: paymentWaitMs };
