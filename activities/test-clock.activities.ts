@@ -5,9 +5,10 @@ import { transact } from '../libs/db/change.js';
 import type { Db } from '../libs/db/client.js';
 import { deleteCustomer } from '../libs/db/customer.writes.js';
 import { derivedId } from '../libs/db/mint.js';
-import type { SubscriptionRow, TestClockRow } from '../libs/db/schema/index.js';
+import { overdueInvoices, passDueDate } from '../libs/db/overdue-invoice.writes.js';
+import type { InvoiceRow, SubscriptionRow, TestClockRow } from '../libs/db/schema/index.js';
 import { clockCustomers, livingMembers, nextMembers, restlessMembers, testClockById } from '../libs/db/test-clock.queries.js';
-import { failAdvance, finishAdvance, noteWaiting } from '../libs/db/test-clock.writes.js';
+import { failAdvance, finishAdvance, noteWaiting, tickTestClock } from '../libs/db/test-clock.writes.js';
 import type { Change } from '../libs/domain/change/change.js';
 import type { Environment } from '../libs/domain/environment.js';
 import { DomainError } from '../libs/errors/domain-error.js';
@@ -73,6 +74,11 @@ async function moveOn(deps: TestClockDeps, clock: TestClockRow, target: Date): P
   const end = performance.now() + stretchMs;
   for (let repeats = 0, last = ''; performance.now() < end; ) {
     const [member, other] = await nextMembers(deps.db, clock.id, target, 2);
+    const [overdue] = await overdueInvoices(deps.db, { at: target, testClockId: clock.id, limit: 1 });
+    if (overdue && !(member && member.nextActionAt! <= overdue.dueDate)) {
+      await passOnClock(deps, clock, overdue);
+      continue;
+    }
     if (!member) {
       const held = (await restlessMembers(deps.db, clock.id)).find(({ chargingInvoiceId }) => chargingInvoiceId !== null);
       if (held) return wait(deps.db, clock, held);
@@ -84,7 +90,7 @@ async function moveOn(deps: TestClockDeps, clock: TestClockRow, target: Date): P
     repeats = turn === last ? repeats + 1 : 0;
     last = turn;
     if (repeats > mostRepeats) throw new DomainError('internal', `Something is due that does not happen: ${member.name}, ${member.nextActionAt?.toISOString()}`);
-    const standing = await deps.members.advance(member, other ? turnOf(member, other) : target);
+    const standing = await deps.members.advance(member, earliest(other ? turnOf(member, other) : target, overdue?.dueDate ?? target));
     if (standing === 'waiting' || standing === null) return wait(deps.db, clock, member);
   }
   return 'more';
@@ -93,6 +99,17 @@ async function moveOn(deps: TestClockDeps, clock: TestClockRow, target: Date): P
 /** The last moment that is the member's before the other's turn. */
 function turnOf(member: SubscriptionRow, other: SubscriptionRow): Date {
   return new Date(other.nextActionAt!.getTime() - (member.id < other.id ? 0 : 1));
+}
+
+function earliest(a: Date, b: Date): Date {
+  return a < b ? a : b;
+}
+
+/** The due date of an invoice that a person made has passed. */
+async function passOnClock({ db, environment }: TestClockDeps, clock: TestClockRow, invoice: InvoiceRow): Promise<void> {
+  const at = invoice.dueDate;
+  await passDueDate(db, environment, { invoice, at, clockTime: at.toISOString() });
+  await db.transaction((tx) => tickTestClock(tx, clock.id, at));
 }
 
 async function wait(db: Db, clock: TestClockRow, member: SubscriptionRow): Promise<AdvanceState> {

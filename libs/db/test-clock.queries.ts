@@ -29,6 +29,11 @@ export async function customerTime(db: Db | Tx, customerId: string): Promise<Dat
   return row?.frozenTime ?? null;
 }
 
+/** The customer's own now: what its test clock shows, else the real time. */
+export async function nowOf(db: Db | Tx, customerId: string): Promise<Date> {
+  return (await customerTime(db, customerId)) ?? new Date();
+}
+
 /** The time of a test clock, without jitter; without a clock the one given. */
 export async function clockworkOf(db: Db | Tx, testClockId: string | null, real: Clockwork): Promise<Clockwork> {
   const clock = testClockId === null ? undefined : await testClockById(db, testClockId);

@@ -8,6 +8,7 @@ import { onceIfKeyed } from '../../../../libs/db/record.writes.js';
 import { invoiceItems } from '../../../../libs/db/schema/index.js';
 import { notFound } from '../../../../libs/errors/domain-error.js';
 import { invoiceItemView } from '../../../../libs/views/invoice.view.js';
+import { nowOf } from '../../../../libs/db/test-clock.queries.js';
 import type { Caller } from '../kernel/callers.js';
 import { bodyId, pathId } from '../kernel/ids.js';
 import { Infrastructure } from '../kernel/infrastructure.js';
@@ -28,7 +29,8 @@ export class InvoiceItemsService {
       amountAtom: body.amount_atom ?? null,
       description: body.description ?? null,
     };
-    const row = await transact(this.infrastructure.db, caller.change(), (tx) => createPendingLine(tx, caller.change(), wish, new Date()));
+    const row = await transact(this.infrastructure.db, caller.change(), async (tx) =>
+      createPendingLine(tx, caller.change(), wish, await nowOf(tx, wish.customerId)));
     return invoiceItemView(row, caller.environment);
   }
 

@@ -8,6 +8,7 @@ import { commentInvoice } from '../../../../libs/db/manual-invoice.writes.js';
 import { intentOf } from '../../../../libs/db/payment.queries.js';
 import { onceIfKeyed } from '../../../../libs/db/record.writes.js';
 import { invoices, type InvoiceRow, type PaymentIntentRow } from '../../../../libs/db/schema/index.js';
+import { nowOf } from '../../../../libs/db/test-clock.queries.js';
 import { assertAttached } from '../../../../libs/db/subscription-prices.queries.js';
 import { findSubscription } from '../../../../libs/db/subscription.queries.js';
 import type { Change } from '../../../../libs/domain/change/change.js';
@@ -69,7 +70,7 @@ export class InvoicesService {
     const invoice = await this.find(caller, id);
     const change = caller.change();
     const { db } = this.infrastructure;
-    const now = new Date();
+    const now = await nowOf(db, invoice.customerId);
     const comment = body.comment ?? null;
     const step = { objectId: invoice.id, step: 'pay' };
     if (body.paid_out_of_band) {
@@ -87,7 +88,7 @@ export class InvoicesService {
       return { intentId: intent.id };
     }));
     await this.settlements.settle((await intentOf(db, caller.accountId, intentId))!, change);
-    const refused = body.void_on_failure ? await this.voidDeclined(change, { invoiceId: invoice.id, intentId }) : null;
+    const refused = body.void_on_failure ? await this.voidDeclined(change, { invoiceId: invoice.id, intentId, now }) : null;
     await this.tellSubscription(caller, invoice);
     if (refused) throw declined(refused, this.infrastructure);
     await this.settlements.answer(caller, intentId);
@@ -97,21 +98,22 @@ export class InvoicesService {
   async close(caller: Caller, id: string, { as, comment }: { as: 'void' | 'uncollectible'; comment: string | null }) {
     const invoice = await this.find(caller, id);
     const change = caller.change();
+    const now = await nowOf(this.infrastructure.db, invoice.customerId);
     await transact(this.infrastructure.db, change, (tx) => onceIfKeyed(tx, change, { objectId: invoice.id, step: as }, () =>
-      closeInvoiceByHand(tx, change, { invoiceId: invoice.id, as, comment, now: new Date() })));
+      closeInvoiceByHand(tx, change, { invoiceId: invoice.id, as, comment, now })));
     await this.tellSubscription(caller, invoice);
     return this.get(caller, id);
   }
 
   /** Once, and only where every attempt was refused; answers the payment that was. */
-  private async voidDeclined(change: Change, { invoiceId, intentId }: { invoiceId: string; intentId: string }): Promise<PaymentIntentRow | null> {
+  private async voidDeclined(change: Change, { invoiceId, intentId, now }: { invoiceId: string; intentId: string; now: Date }): Promise<PaymentIntentRow | null> {
     const { db } = this.infrastructure;
     const step = { objectId: invoiceId, step: 'void_on_failure' };
     const intent = (await intentOf(db, change.accountId, intentId))!;
     if ((await findCommand(db, change.commandId, step)) !== undefined) return intent;
     if (intent.status !== 'requires_payment_method' || !intent.declineCode) return null;
     await transact(db, change, (tx) => oncePerCommand(tx, change, step, async () => {
-      await closeInvoiceByHand(tx, change, { invoiceId, as: 'void', comment: null, now: new Date() });
+      await closeInvoiceByHand(tx, change, { invoiceId, as: 'void', comment: null, now });
       return { voided: true };
     }));
     return intent;

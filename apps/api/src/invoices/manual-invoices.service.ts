@@ -14,6 +14,7 @@ import { invalidField } from '../../../../libs/errors/domain-error.js';
 import { finaliseInvoice, requireInvoiceMethod } from '../../../../libs/payments/collect-invoice.js';
 import { publicId } from '../../../../libs/views/ids.js';
 import { invoiceView } from '../../../../libs/views/invoice.view.js';
+import { nowOf } from '../../../../libs/db/test-clock.queries.js';
 import type { Caller } from '../kernel/callers.js';
 import { bodyId } from '../kernel/ids.js';
 import { Infrastructure } from '../kernel/infrastructure.js';
@@ -35,7 +36,7 @@ export class ManualInvoicesService {
     const finalise = body.finalize_invoice_immediately ?? false;
     if (body.is_preview) return this.preview(caller, wish, finalise);
     const change = caller.change();
-    const now = new Date();
+    const now = await nowOf(this.infrastructure.db, wish.customerId);
     const { intentId } = await transact(this.infrastructure.db, change, (tx) => oncePerCommand(tx, change, { objectId: wish.id, step: 'create' }, async () => {
       await createDraft(tx, change, wish, now);
       const intent = finalise ? await finaliseInvoice(tx, change, { invoiceId: wish.id, now }) : null;
@@ -48,7 +49,7 @@ export class ManualInvoicesService {
     const invoice = await this.invoices.find(caller, id);
     const change = caller.change();
     const { intentId } = await transact(this.infrastructure.db, change, (tx) => oncePerCommand(tx, change, { objectId: invoice.id, step: 'finalize' }, async () => {
-      const intent = await finaliseInvoice(tx, change, { invoiceId: invoice.id, now: new Date() });
+      const intent = await finaliseInvoice(tx, change, { invoiceId: invoice.id, now: await nowOf(tx, invoice.customerId) });
       return { intentId: intent?.id ?? null };
     }));
     await this.invoices.tellSubscription(caller, invoice);
@@ -67,15 +68,16 @@ export class ManualInvoicesService {
       defaultPaymentMethodId: method,
     };
     const change = caller.change();
-    await transact(db, change, (tx) => onceIfKeyed(tx, change, { objectId: invoiceId, step: 'update' }, () => editInvoice(tx, change, { invoiceId, patch, now: new Date() })));
+    await transact(db, change, (tx) => onceIfKeyed(tx, change, { objectId: invoiceId, step: 'update' }, async () =>
+      editInvoice(tx, change, { invoiceId, patch, now: await nowOf(tx, customerId) })));
     return this.invoices.get(caller, id);
   }
 
   async comment(caller: Caller, id: string, { comment }: CommentBody) {
-    const { id: invoiceId } = await this.invoices.find(caller, id);
+    const { id: invoiceId, customerId } = await this.invoices.find(caller, id);
     const change = caller.change();
-    await transact(this.infrastructure.db, change, (tx) =>
-      onceIfKeyed(tx, change, { objectId: invoiceId, step: 'comment' }, () => commentInvoice(tx, change, { invoiceId, comment, now: new Date() })));
+    await transact(this.infrastructure.db, change, (tx) => onceIfKeyed(tx, change, { objectId: invoiceId, step: 'comment' }, async () =>
+      commentInvoice(tx, change, { invoiceId, comment, now: await nowOf(tx, customerId) })));
     return this.invoices.get(caller, id);
   }
 
@@ -92,7 +94,7 @@ export class ManualInvoicesService {
 
   private async preview(caller: Caller, wish: ManualInvoice, finalise: boolean) {
     const { db, environment } = this.infrastructure;
-    const at = new Date();
+    const at = await nowOf(db, wish.customerId);
     const resolved = await resolveInvoice(db, caller.accountId, wish, { lock: false });
     const { row, added, taken } = draftedInvoice(caller.accountId, wish, resolved, at);
     const drawn = finalise ? await this.finalised(row, at) : row;
