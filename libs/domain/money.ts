@@ -4,8 +4,9 @@ const whole = new Set('bif clp djf gnf jpy kmf krw pyg rwf ugx vnd vuv xaf xof x
 /** An amount in the currency's smallest unit as people write it, for example `€12.50`. Exact for every safe integer. */
 export function formatAmount(amountAtom: number, currency: string): string {
   const digits = whole.has(currency) ? 0 : 2;
-  const padded = String(amountAtom).padStart(digits + 1, '0');
-  const decimal = digits === 0 ? padded : `${padded.slice(0, -digits)}.${padded.slice(-digits)}`;
+  const sign = amountAtom < 0 ? '-' : '';
+  const padded = String(Math.abs(amountAtom)).padStart(digits + 1, '0');
+  const decimal = sign + (digits === 0 ? padded : `${padded.slice(0, -digits)}.${padded.slice(-digits)}`);
   const format = new Intl.NumberFormat('en', {
     style: 'currency',
     currency: currency.toUpperCase(),

@@ -86,9 +86,10 @@ export function renderReturnPage(model: Common & { state: 'paid' | 'open' | 'wai
   return renderPage({ ...model, title: shown[model.state].title, status: 200, content, refresh: model.state === 'waiting' ? { seconds: 3 } : undefined });
 }
 
-export function renderUnknownPage(model: Common): Page {
+export function renderUnknownPage(model: Common & { what?: 'payment link' | 'invoice' }): Page {
+  const { what = 'payment link', ...common } = model;
   const body = html`<p>Check the address, or ask the seller for a new link.</p>`;
-  return renderPage({ ...model, title: 'No such payment link', status: 404, content: message({ mark: 'bad', title: 'There is no such payment link', body }) });
+  return renderPage({ ...common, title: `No such ${what}`, status: 404, content: message({ mark: 'bad', title: `There is no such ${what}`, body }) });
 }
 
 /** The link exists but takes no payments now. */

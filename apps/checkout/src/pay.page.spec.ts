@@ -3,6 +3,7 @@ import { declines } from '../../../libs/errors/catalogue.js';
 import { assets, findAsset } from './assets.js';
 import { declineWords } from './decline-words.js';
 import { html } from './html.js';
+import { renderInvoicePage, type InvoiceForm, type InvoicePageModel, type InvoiceStanding } from './invoice.page.js';
 import { formatAmount } from './money.js';
 import {
   renderChallengePage, renderInactivePage, renderNoCardsPage, renderPaidPage, renderReturnPage, renderTooManyPage, renderTroublePage, renderUnknownPage,
@@ -23,7 +24,26 @@ const model: PayPageModel = {
   ...common, offer, action: '/pay/token', formTargets: ['https://shop.example'], formToken: 'form', tryNumber: 0, asksPayer: true,
 };
 
+const issued = new Date('2026-01-31T00:00:00.000Z');
+const invoice: InvoicePageModel['invoice'] = {
+  number: 7, sellerName: evil, billedTo: evil, currency: 'eur', totalAtom: 1_990, appliedBalanceAtom: 490, creditedAtom: 0, dueAtom: 1_500, remainingAtom: 1_500,
+  issuedAt: issued, dueDate: new Date('2026-03-02T00:00:00.000Z'), paidAt: issued, description: evil,
+  lines: [{ name: evil, description: evil, quantity: 3, amountAtom: 1_990, period: { start: issued, end: new Date('2026-02-28T00:00:00.000Z') } }],
+};
+const invoiceForm: InvoiceForm = { action: '/pay/invoices/token', formTargets: ['https://bank.example'], tryNumber: 2, overdue: true, keep: { checked: true } };
+const invoicePage = (standing: InvoiceStanding, more: Partial<InvoicePageModel['invoice']> = {}, status?: number) =>
+  renderInvoicePage({ ...common, invoice: { ...invoice, ...more }, standing, status });
+
 const pages: Record<string, Page> = {
+  'open invoice': invoicePage({ kind: 'open', form: invoiceForm }),
+  'invoice with mistakes': invoicePage({ kind: 'open', form: { ...invoiceForm, messages: { cvc: 'Enter the security code.' } } }, {}, 422),
+  'declined invoice': invoicePage({ kind: 'open', form: { ...invoiceForm, notice: declineWords('do_not_honor') } }, {}, 402),
+  'challenged invoice': invoicePage({ kind: 'challenge', url: `https://bank.example/?q=${evil}`, form: invoiceForm }),
+  'paid invoice': invoicePage({ kind: 'paid' }),
+  'credited invoice': invoicePage({ kind: 'paid' }, { totalAtom: -750, creditedAtom: 750, appliedBalanceAtom: 0, dueAtom: 0 }),
+  'cancelled invoice': invoicePage({ kind: 'void' }),
+  'invoice without cards': invoicePage({ kind: 'no_cards' }),
+  'unknown invoice': renderUnknownPage({ ...common, what: 'invoice' }),
   form: renderPayPage(model),
   'form with mistakes': renderPayPage({ ...model, typed: { email: evil, name: evil }, messages: { email: 'Enter your e-mail address.', cvc: 'Enter the security code.' }, status: 422 }),
   'form after a decline': renderPayPage({ ...model, notice: declineWords('do_not_honor'), tryNumber: 1, status: 402 }),
@@ -39,7 +59,7 @@ const pages: Record<string, Page> = {
   trouble: renderTroublePage({ ...common, backUrl: null, requestId: evil, status: 500 }),
 };
 
-describe('the pages of payment links', () => {
+describe('the pages of payment links and invoices', () => {
   it.each(Object.entries(pages))('%s: escapes every value and holds no inline code', (_name, { markup }) => {
     expect(markup).not.toContain("alert('x')");
     expect(markup).not.toContain('"><script>');
@@ -86,6 +106,16 @@ describe('the pages of payment links', () => {
     expect(markup).toContain('<title>Error: ');
   });
 
+  it('shows an invoice with its periods and what credit paid of it, and asks for what remains', () => {
+    const { markup } = pages['open invoice']!;
+    for (const shown of ['31 Jan 2026 – 28 Feb 2026', '€19.90', '-€4.90', 'Pay €15.00', 'value="2"', 'This invoice is overdue.']) expect(markup).toContain(shown);
+    expect(markup).toContain('name="keep" value="1" checked');
+    expect(invoicePage({ kind: 'open', form: { ...invoiceForm, keep: null } }).markup).not.toContain('name="keep"');
+    for (const closed of ['paid invoice', 'cancelled invoice', 'credited invoice', 'invoice without cards']) expect(pages[closed]!.markup).not.toContain('<form');
+    expect(pages['credited invoice']!.markup).toContain('€7.50 is kept as your credit');
+    expect([pages['declined invoice']!.status, pages['invoice with mistakes']!.status, pages['unknown invoice']!.status]).toEqual([402, 422, 404]);
+  });
+
   it('asks a known customer for the card only', () => {
     const { markup } = renderPayPage({ ...model, asksPayer: false });
     expect(markup).not.toContain('name="email"');
@@ -114,7 +144,7 @@ describe('html', () => {
 
 describe('amounts', () => {
   it.each([
-    [1_250, 'eur', '€12.50'], [5, 'usd', '$0.05'], [0, 'usd', '$0.00'], [1_250, 'jpy', '¥1,250'], [100_000, 'clp', 'CLP 100,000'],
+    [1_250, 'eur', '€12.50'], [5, 'usd', '$0.05'], [0, 'usd', '$0.00'], [-5, 'usd', '-$0.05'], [-1_250, 'eur', '-€12.50'], [1_250, 'jpy', '¥1,250'], [100_000, 'clp', 'CLP 100,000'],
     [Number.MAX_SAFE_INTEGER, 'usd', '$90,071,992,547,409.91'],
   ])('%d %s is %s', (amount, currency, text) => {
     expect(formatAmount(amount, currency).replaceAll('\u00a0', ' ')).toBe(text);

@@ -19,6 +19,8 @@ export interface Finalisation {
 
 const dayMs = 86_400_000;
 export const defaultNetD = 30;
+/** As published; says nothing to a customer. */
+export const defaultDescription = 'Manual creation of invoice';
 
 /** Credit pays first; a negative total becomes credit, never money out; what leaves nothing due is paid at once. */
 export function planFinalisation(draft: FinalisedDraft, { balanceAtom, at }: { balanceAtom: number; at: Date }): Finalisation {

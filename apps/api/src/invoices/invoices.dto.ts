@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { billingReasons } from '../../../../libs/domain/invoice/invoice.draft.js';
+import { defaultDescription } from '../../../../libs/domain/invoice/invoice.finalisation.js';
 import { invoiceStatuses } from '../../../../libs/domain/invoice/invoice.machine.js';
 import { currency, freeFields, idText, text } from '../kernel/fields.dto.js';
 import { cursorQuery, dateTimeFilter, integerFilter, listBody, searchFilter } from '../kernel/lists.dto.js';
@@ -25,7 +26,7 @@ export const createInvoiceBody = z
     payment_method_id: id.describe('Default: the subscription\'s, else the customer\'s default'),
     finalize_invoice_immediately: z.boolean().nullable().optional().describe('Else it stays a draft'),
     email_invoice_on_finalization: z.boolean().nullable().optional(),
-    description: text(5000).default('Manual creation of invoice'),
+    description: text(5000).default(defaultDescription),
     custom_fields: freeFields.nullable().optional(),
     is_preview: z.boolean().default(false).describe('Answers what would be made, as if its payment succeeded, and stores nothing'),
     coupon_id: later,

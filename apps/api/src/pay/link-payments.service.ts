@@ -48,13 +48,10 @@ export interface LinkPayment {
   requestId: string;
 }
 
-export type LinkPaymentResult =
-  /** It was sent; `standing` tells the rest. */
-  | { kind: 'sent' }
-  | { kind: 'repeated' }
-  | { kind: 'limited'; retryAfterSeconds: number }
-  | { kind: 'paused' }
-  | { kind: 'declined'; code: string };
+/** How a try that reached its payment ended; where it was sent, how the payment stands tells the rest. */
+export type TryResult = { kind: 'sent' } | { kind: 'declined'; code: string };
+
+export type LinkPaymentResult = TryResult | { kind: 'repeated' } | { kind: 'limited'; retryAfterSeconds: number } | { kind: 'paused' };
 
 /** So long after its start a try may still be on its way to the processor. */
 const onItsWayMs = 30_000;
@@ -126,7 +123,7 @@ export class LinkPaymentsService {
   }
 
   /** Runs the payment and notes how the try ended. */
-  private async settle(intent: PaymentIntentRow, change: Change, record: (outcome: AttemptOutcome) => Promise<void>): Promise<LinkPaymentResult> {
+  async settle(intent: PaymentIntentRow, change: Change, record: (outcome: AttemptOutcome) => Promise<void>): Promise<TryResult> {
     await this.run(intent, change);
     const after = await intentOf(this.infrastructure.db, intent.accountId, intent.id);
     if (after?.status === 'succeeded' || after?.status === 'requires_capture') {
@@ -249,6 +246,6 @@ export function networkOf(address: string): string {
   return (parsed as ipaddr.IPv6).parts.slice(0, 4).map((part) => part.toString(16)).join(':');
 }
 
-function isWebAddress(url: string): boolean {
+export function isWebAddress(url: string): boolean {
   return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 }

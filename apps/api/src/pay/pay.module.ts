@@ -1,8 +1,17 @@
 import { Module } from '@nestjs/common';
 import { PaymentIntentsModule } from '../payment-intents/payment-intents.module.js';
+import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
+import { InvoicePagesController } from './invoice-pages.controller.js';
+import { InvoicePagesService } from './invoice-pages.service.js';
+import { InvoicePaymentsService } from './invoice-payments.service.js';
 import { LinkPaymentsService } from './link-payments.service.js';
+import { PageAnswers } from './page-answers.js';
 import { PayController } from './pay.controller.js';
 import { PayService } from './pay.service.js';
 
-@Module({ imports: [PaymentIntentsModule], controllers: [PayController], providers: [PayService, LinkPaymentsService] })
+@Module({
+  imports: [PaymentIntentsModule, SubscriptionsModule],
+  controllers: [InvoicePagesController, PayController],
+  providers: [PageAnswers, PayService, LinkPaymentsService, InvoicePagesService, InvoicePaymentsService],
+})
 export class PayModule {}

@@ -16,27 +16,14 @@ import { parsePublicId, publicId } from '../../../../libs/views/ids.js';
 import { Infrastructure } from '../kernel/infrastructure.js';
 import { Payments } from '../kernel/payments.js';
 import { mintForm, readForm, type Form } from './form-tokens.js';
+import { InvoicePagesService } from './invoice-pages.service.js';
 import { LinkPaymentsService, type LinkPaymentResult, type Standing } from './link-payments.service.js';
-
-export interface Visit {
-  /** By name. */
-  cookies: Map<string, string>;
-  address: string;
-  requestId: string;
-}
+import type { Cookie, PayAnswer, Visit } from './page-answers.js';
 
 export interface Submission extends PayForm {
   form: string;
   try: string;
 }
-
-export interface Cookie {
-  name: string;
-  value: string;
-}
-
-/** A page, or another address to go to (303). */
-export type PayAnswer = { page: Page; cookie?: Cookie } | { redirect: string; cookie?: Cookie };
 
 interface Opened {
   link: PaymentLinkRow;
@@ -57,6 +44,7 @@ export class PayService {
     private readonly infrastructure: Infrastructure,
     private readonly payments: Payments,
     private readonly linkPayments: LinkPaymentsService,
+    private readonly invoicePages: InvoicePagesService,
   ) {
     this.base = `${new URL(infrastructure.config.publicUrl).pathname.replace(/\/+$/, '')}/pay`;
     this.common = { base: this.base, testMode: infrastructure.environment === 'staging' };
@@ -120,6 +108,7 @@ export class PayService {
     const { db, environment } = this.infrastructure;
     const id = parsePublicId('pi', environment, paymentId);
     const intent = id === null ? null : await intentById(db, id);
+    if (intent?.invoiceId) return this.invoicePages.comeBack(intent, visit);
     if (!intent?.paymentLinkId) return { page: renderUnknownPage(this.common) };
     const cookie = visit.cookies.get(cookieName({ id: intent.paymentLinkId }));
     const form = readForm(intent.paymentLinkId, cookie, { key: this.key, now: new Date() });

@@ -7,6 +7,7 @@ import { findSubscription, subscriptionViews } from '../../../../libs/db/subscri
 import { findCommand } from '../../../../libs/db/command.writes.js';
 import { assertClockStands, clockworkOf } from '../../../../libs/db/test-clock.queries.js';
 import type { SubscriptionRow } from '../../../../libs/db/schema/index.js';
+import type { Change } from '../../../../libs/domain/change/change.js';
 import { planCreate } from '../../../../libs/domain/subscription/create-subscription.js';
 import type { CommandOutcome, NewSubscriptionJson, SubscriptionCommand } from '../../../../libs/domain/subscription/subscription.command.js';
 import { mayMove, refusedMove, type Move } from '../../../../libs/domain/subscription/subscription.machine.js';
@@ -122,9 +123,16 @@ export class SubscriptionsService {
   }
 
   /** A cancelled one is awake only while a payment is awaited, and then its payment tells it. */
-  async wake(caller: Caller, row: SubscriptionRow): Promise<void> {
+  async wake(caller: Pick<Caller, 'accountId'>, row: SubscriptionRow): Promise<void> {
     if (row.status === 'cancelled' && row.chargingInvoiceId === null) return;
     await wakeSubscriptionWorkflow(this.infrastructure.temporal.client, this.startOf(caller, row));
+  }
+
+  /** Its customer wants it to be paid with this method from now on; what is in dunning is tried again with it. */
+  async keepMethod(change: Change, row: SubscriptionRow, paymentMethodId: string): Promise<void> {
+    if (row.status === 'cancelled') return;
+    const command: SubscriptionCommand = { type: 'update', paymentMethodId };
+    await commandSubscription(this.infrastructure.temporal.client, this.startOf(change, row), { change, command, waitMs: 0 });
   }
 
   async find(caller: Caller, id: string): Promise<SubscriptionRow> {
@@ -164,7 +172,7 @@ export class SubscriptionsService {
     return done;
   }
 
-  private startOf(caller: Caller, row: Pick<SubscriptionRow, 'id' | 'customerId' | 'status' | 'name'>): SubscriptionStart {
+  private startOf(caller: Pick<Caller, 'accountId'>, row: Pick<SubscriptionRow, 'id' | 'customerId' | 'status' | 'name'>): SubscriptionStart {
     const { environment } = this.infrastructure;
     return {
       subscriptionId: row.id,
