@@ -6,6 +6,7 @@ import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/
 import { cardOf, openShop, pay, settled, type Shop } from './payments/shop.js';
 import { becomes, openStore, subscribe, type Store } from './subscriptions/store.js';
 import { shared } from './support/stack.js';
+import { advanceTo, onClock } from './test-clocks/hall.js';
 
 /** Histories that were recorded once and must replay for as long as such workflows may run. */
 const recorded = resolve('test/histories');
@@ -120,6 +121,23 @@ describe('workflows replay', () => {
     expect((await replay(histories)).filter((result) => result.error)).toEqual([]);
   }, 90_000);
 
+  it('a test clock and its subscription, whose year costs a handful of workflow tasks', async () => {
+    const hall = await onClock(store, '2030-01-01T00:00:00.000Z');
+    const { id } = await subscribe(hall);
+    await advanceTo(hall, '2031-01-01T00:00:00.000Z');
+    expect((await store.admin.post(`/subscriptions/${id}/cancel`)).status).toBe(200);
+    const histories: { workflowId: string; history: unknown }[] = [];
+    for (const [name, workflowId] of [['test-clock-advanced', `test-clock/${hall.clock}`], ['subscription-on-clock', `subscription/${id}`]] as const) {
+      await client.workflow.getHandle(workflowId).result();
+      const history = await historyOf(workflowId);
+      record(name, history);
+      histories.push({ workflowId, history });
+      const { events } = history as { events: { workflowTaskCompletedEventAttributes?: unknown }[] };
+      expect(events.filter((event) => event.workflowTaskCompletedEventAttributes).length).toBeLessThan(90);
+    }
+    expect((await replay(histories)).filter((result) => result.error)).toEqual([]);
+  }, 60_000);
+
   it('an approved payment takes one workflow task', async () => {
     const { body } = await pay(shop);
     await client.workflow.getHandle(`payment/${body.id}`).result();
@@ -146,8 +164,8 @@ describe('workflows replay', () => {
       workflowId: name,
       history: historyFromJSON(JSON.parse(readFileSync(join(recorded, name), 'utf8'))),
     }));
-    const kinds = new Set(files.map((name) => /^(payment|subscription|webhook-endpoint)/.exec(name)?.[1]));
-    expect(kinds).toEqual(new Set(['payment', 'subscription', 'webhook-endpoint']));
+    const kinds = new Set(files.map((name) => /^(payment|subscription|test-clock|webhook-endpoint)/.exec(name)?.[1]));
+    expect(kinds).toEqual(new Set(['payment', 'subscription', 'test-clock', 'webhook-endpoint']));
     expect((await replay(histories)).filter((result) => result.error)).toEqual([]);
   }, 60_000);
 });
