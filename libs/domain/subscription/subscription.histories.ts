@@ -30,6 +30,7 @@ export const beginnings: fc.Arbitrary<Beginning> = fc.record({
   method: fc.constantFrom('a', 'a', 'a', null),
   balanceAtom: fc.constantFrom(0, 0, 0, 5, 4_000),
   outcomes: fc.array(outcomes, { maxLength: 14 }),
+  jitterSeconds: fc.constantFrom(30, 30, 0),
 });
 const acts: fc.Arbitrary<Act> = fc.oneof(
   { weight: 7, arbitrary: fc.record({ does: fc.constant('wait' as const), ms: fc.oneof(seconds(60_000), seconds(8 * hour), seconds(20 * day), seconds(120 * day)) }) },

@@ -98,7 +98,7 @@ export class RealSubscription implements Subject {
     const { now, from } = this;
     return {
       now: new Date(now),
-      jitterSeconds: 30,
+      jitterSeconds: from.jitterSeconds,
       rules: { dunningPolicy: defaultDunningPolicy, upcomingDays: from.announceDays },
       items: from.sold.map(({ unitAtom, quantity }, n) => ({
         id: `item-${n}`, priceId: `price-${n}`, productId: 'product', name: 'Plan', description: null, quantity,

@@ -27,6 +27,10 @@ export interface Beginning {
   balanceAtom: number;
   /** What the attempts are answered, in their order; approved when they run out. */
   outcomes: Outcome[];
+  /** What each attempt with a method is answered; else `outcomes` say it. */
+  answers?: Record<string, Outcome>;
+  /** Between a renewal and its charge. */
+  jitterSeconds: number;
 }
 
 export type Act =

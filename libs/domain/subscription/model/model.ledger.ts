@@ -57,8 +57,8 @@ export class ModelLedger {
     return this.bills.filter(({ status }) => status === 'open' || status === 'past_due');
   }
 
-  attempt(bill: Bill, at: number): Outcome {
-    const outcome = this.from.outcomes[this.attempts.length] ?? 'approved';
+  attempt(bill: Bill, at: number, method: string): Outcome {
+    const outcome = this.from.answers?.[method] ?? this.from.outcomes[this.attempts.length] ?? 'approved';
     this.attempts.push({ at, invoice: this.bills.indexOf(bill) });
     return outcome;
   }

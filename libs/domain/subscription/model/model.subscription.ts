@@ -23,7 +23,6 @@ class Refusal extends Error {
   }
 }
 
-const jitter = 30 * second;
 const remindersAfterDue = [-72, 24, 168].map((hours) => hours * hour);
 const wrongState = 'invalid_state_transition';
 const final: readonly (Why | null)[] = ['hard_decline', 'risk_refused', 'authentication_required'];
@@ -247,7 +246,7 @@ export class ModelSubscription implements Subject {
     const bill = this.enter(this.stretch(this.anchor, this.period.end));
     if (waits || bill.status !== 'open') return;
     const isLate = this.now - bill.start > hour && this.askedAt !== null;
-    this.chargeAt = this.from.byInvoice ? bill.dueDate : Math.max(bill.start + jitter, isLate ? this.askedAt! + day : 0);
+    this.chargeAt = this.from.byInvoice ? bill.dueDate : Math.max(bill.start + this.from.jitterSeconds * second, isLate ? this.askedAt! + day : 0);
   }
 
   private announcementAt(): number | null {
@@ -293,7 +292,7 @@ export class ModelSubscription implements Subject {
     } else {
       this.askedMethod = this.method;
       this.askedAt = this.now;
-      const outcome = this.money.attempt(oldest, this.now);
+      const outcome = this.money.attempt(oldest, this.now, this.method);
       this.money.flight = oldest;
       if (outcome !== 'unresolved') this.answered(outcome);
     }
