@@ -7,7 +7,7 @@ const hours = z.int().min(1).max(longestRunHours);
 
 /** Fields that are left out are those of the default policy, not of the one before: a policy is read whole. */
 export const dunningPolicyBody = z.strictObject({
-  retry_hours: z.array(hours).max(mostRetries).optional().describe('Whole hours after the first failure, rising, at most 60 days; default: 6, 24, 72, 120, 168, 240, 336'),
+  retry_hours: z.array(hours).max(mostRetries).optional().describe('Whole hours after the first failure, rising, at most 60 days; default: those of 6, 24, 72, 120, 168, 240, 336 that are not after the end'),
   ends_after_hours: hours.nullable().optional().describe('When the run ends unpaid, in hours after the first failure; null: with the last retry'),
   final_action: z.enum(finalActions).optional().describe('cancel (invoices become uncollectible), pause (they stay open) or leave_unpaid (later ones stay drafts); default: cancel'),
   reminder_hours: z.array(z.int().min(-longestRunHours).max(longestRunHours)).max(mostReminders).optional()
@@ -17,9 +17,10 @@ export type DunningPolicyBody = z.infer<typeof dunningPolicyBody>;
 
 /** @throws DomainError 422 naming the field. */
 export function readDunningPolicy(body: DunningPolicyBody): DunningPolicy {
+  const end = body.ends_after_hours ?? null;
   const policy: DunningPolicy = {
-    retryHours: body.retry_hours ?? defaultDunningPolicy.retryHours,
-    endsAfterHours: body.ends_after_hours ?? null,
+    retryHours: body.retry_hours ?? defaultDunningPolicy.retryHours.filter((hours) => end === null || hours <= end),
+    endsAfterHours: end,
     finalAction: body.final_action ?? defaultDunningPolicy.finalAction,
     reminderHours: body.reminder_hours ?? defaultDunningPolicy.reminderHours,
   };
