@@ -14,6 +14,7 @@ const last = <T>(list: T[]): T => list.at(-1)!;
 const invoice = {
   id: uuid, subscription: null, status: 'open', due: 1_000, paid: 0, refunded: 0, out_of_band: false, reason: 'subscription_cycle', starts: 0, ends: 100,
 };
+const clock = { id: uuid, status: 'ready', waiting: null, frozen: 100, next_action: 101 };
 const cycle = (starts: number, ends: number) => ({ ...invoice, subscription: uuid, starts, ends });
 const subscription = { id: uuid, status: 'active', billing_status: 'current', charging: null, next_action: null };
 
@@ -84,6 +85,9 @@ const corruptions: [rule: number, what: string, corrupt: Corruption][] = [
   [1, 'a period that is billed twice', ({ books }) => books.invoices.push(cycle(0, 100), cycle(0, 100))],
   [1, 'periods that overlap', ({ books }) => books.invoices.push(cycle(100, 200), cycle(0, 101))],
   [8, 'a period that was left out', ({ books }) => books.invoices.push(cycle(0, 100), cycle(200, 300))],
+  [8, 'a test clock that stands still', ({ books }) => books.clocks.push({ ...clock, status: 'advancing' })],
+  [8, 'a test clock that failed', ({ books }) => books.clocks.push({ ...clock, status: 'internal_failure' })],
+  [8, 'something due that a test clock left out', ({ books }) => books.clocks.push({ ...clock, next_action: 100 })],
   [8, 'a subscription that is late', ({ books }) => books.subscriptions.push({ ...subscription, next_action: -1_000_000 })],
   [8, 'a subscription that waits for a payment that has ended', ({ books }) => books.subscriptions.push({ ...subscription, charging: uuid })],
   [4, 'an acknowledged subscription that is gone', ({ calls }) => calls.push({ ...first(calls), number: 9, key: 'k9', path: '/subscriptions/', answer: { created: [{ id: 'sub_x' }] } })],

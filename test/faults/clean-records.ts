@@ -85,6 +85,7 @@ export function cleanRecords(): Records {
       refunds: [{ id: ids.refund, charge: ids.charge, intent: ids.intent, amount: 300, status: 'succeeded', out_of_band: false, processor_refund: 'sim_op_1' }],
       invoices: [],
       subscriptions: [],
+      clocks: [],
       events,
       deliveries: events.map(({ id }) => ({ id: randomUUID(), event: id, endpoint: ids.endpoint, status: 'delivered' })),
       endpoints: [{ id: ids.endpoint, created: 1_000 }],

@@ -166,6 +166,16 @@ export interface SubscriptionRow {
   next_action: number | null;
 }
 
+export interface ClockRow {
+  id: string;
+  status: string;
+  /** The subscription whose payment holds it. */
+  waiting: string | null;
+  /** Epoch milliseconds of the clock's own time: where it stands, and when its next member is due. */
+  frozen: number;
+  next_action: number | null;
+}
+
 /** The rows of one account. Ids are UUIDs unless said otherwise. */
 export interface Books {
   account: string;
@@ -175,6 +185,7 @@ export interface Books {
   refunds: RefundRow[];
   invoices: InvoiceRow[];
   subscriptions: SubscriptionRow[];
+  clocks: ClockRow[];
   events: EventRow[];
   deliveries: DeliveryRow[];
   endpoints: EndpointRow[];

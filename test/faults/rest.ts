@@ -17,6 +17,9 @@ const moving = `
        and (s.next_action_at < clock_timestamp() + interval '2 minutes' or (s.charging_invoice_id is not null and not exists (
          select 1 from payment_intents i where i.invoice_id = s.charging_invoice_id
            and (i.status = 'exception' or i.next_action_at > clock_timestamp() + interval '5 minutes')))))::int subscriptions,
+    (select count(*) from test_clocks c where c.status = 'advancing' and c.deleted_at is null and not exists (
+       select 1 from subscriptions s join payment_intents i on i.invoice_id = s.charging_invoice_id
+        where s.id = c.waiting_for and (i.status = 'exception' or i.next_action_at > clock_timestamp() + interval '5 minutes')))::int clocks,
     (select count(*) from processor_callbacks where applied_at is null and payment_intent_id is not null)::int unapplied,
     (select count(*) from webhook_deliveries d join webhook_endpoints e on e.id = d.endpoint_id
       where d.status = 'pending' and e.status = 'enabled' and e.deleted_at is null)::int deliveries`;
@@ -26,6 +29,7 @@ export interface Standing {
   due: number;
   operations: number;
   subscriptions: number;
+  clocks: number;
   /** Callbacks that were stored and not applied. */
   unapplied: number;
   deliveries: number;
@@ -49,7 +53,7 @@ export async function untilAtRest(client: pg.ClientBase, { ledger, patienceMs, t
     last = { ...rows[0]!, callbacks: untold(ledger) };
     quiet = Object.values(last).every((count) => count === 0) ? quiet + 1 : 0;
     if (quiet === 3) return null;
-    told(`waiting for rest: ${last.payments} payments, ${last.operations} operations, ${last.subscriptions} subscriptions, ${last.due} due, ${last.deliveries} deliveries, ${last.callbacks} callbacks`);
+    told(`waiting for rest: ${last.payments} payments, ${last.operations} operations, ${last.subscriptions} subscriptions, ${last.clocks} clocks, ${last.due} due, ${last.deliveries} deliveries, ${last.callbacks} callbacks`);
     await pause(1_000);
   }
   return last;

@@ -27,7 +27,7 @@ export function invoices({ books, readAt }: Records): Breach[] {
     if (charging === null || unresolved.has(charging)) continue;
     breaches.push({ rule: 8, what: 'a subscription waits for a payment that has ended', ids: [shown('sub', id), shown('inv', charging)] });
   }
-  return [...breaches, ...periods(books)];
+  return [...breaches, ...periods(books), ...clocks(books)];
 }
 
 const cyclic = new Set(['subscription_create', 'subscription_cycle']);
@@ -46,4 +46,14 @@ function periods({ invoices }: Records['books']): Breach[] {
     }
   }
   return breaches;
+}
+
+/** 8: a test clock has arrived with everything that was due, or waits for a payment that a person must see. */
+function clocks({ clocks: rows }: Records['books']): Breach[] {
+  return rows.flatMap(({ id, status, waiting, frozen, next_action }): Breach[] => {
+    const ids = [shown('clock', id)];
+    if (status === 'internal_failure') return [{ rule: 8, what: 'a test clock failed', ids }];
+    if (status === 'advancing') return waiting === null ? [{ rule: 8, what: 'a test clock stands still', ids }] : [];
+    return next_action !== null && next_action <= frozen ? [{ rule: 8, what: 'a test clock left something out that was due', ids }] : [];
+  });
 }
