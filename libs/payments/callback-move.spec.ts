@@ -71,6 +71,11 @@ const starts = {
     charge: { ...paid, capturedAtom: 0 },
     operation: { type: 'void', purpose: 'cancel', amountAtom: amount, reference: 'pi-1-void-1' },
   }),
+  'challenged, about to be released': heldOf({
+    intent: { status: 'requires_action', captureMethod: 'manual' },
+    charge: { outcomeClass: 'action_required', processorPaymentId: 'theirs', redirectUrl: 'https://bank.example/1' },
+    operation: { type: 'void', purpose: 'release', amountAtom: amount, reference: 'pi-1-void-1' },
+  }),
   paid: heldOf({ intent: { status: 'succeeded', amountReceivedAtom: amount }, charge: paid }),
   'being refunded': heldOf({
     intent: { status: 'succeeded', amountReceivedAtom: amount },

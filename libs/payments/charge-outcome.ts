@@ -76,8 +76,13 @@ function approvedMove(held: HeldPayment, charge: ChargeRow, outcome: PaymentOutc
       ? { paymentMethodId: charge.paymentMethodId, processorId: charge.processorId, id: outcome.networkTransactionId }
       : undefined;
   if (!status) return lateMove(held, charge, set);
+  const approved = `attempt:${charge.attemptNumber}:approved`;
+  // The customer chose another way: what holds no money yet is told as theirs only if its cancel is refused.
+  if (!captured && isBeingReleased(held, charge)) {
+    return { step: approved, charge: { id: charge.id, set }, networkTransaction: network, events: { charge: 'charge.succeeded' } };
+  }
   return {
-    step: `attempt:${charge.attemptNumber}:approved`,
+    step: approved,
     charge: { id: charge.id, set },
     intent: {
       status,
@@ -93,6 +98,11 @@ function approvedMove(held: HeldPayment, charge: ChargeRow, outcome: PaymentOutc
     events: { charge: 'charge.succeeded', intent: captured ? 'payment_intent.succeeded' : 'payment_intent.requires_capture' },
     invoice: captured ? 'paid' : undefined,
   };
+}
+
+/** Its cancel for another method or processor was begun and has no answer yet. */
+export function isBeingReleased({ operations }: HeldPayment, { id }: ChargeRow): boolean {
+  return operations.some(({ chargeId, status, purpose }) => chargeId === id && status === 'pending' && purpose === 'release');
 }
 
 /** A success after the payment was settled otherwise: given back once, and told. */

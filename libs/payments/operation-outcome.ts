@@ -96,7 +96,7 @@ function voided(held: HeldPayment, { operation, charge, outcome }: Performed, en
       if (wasAuthorized) return canceled(held, base, at);
       return refusedAfterVoid(held, base, 'authentication_required');
     case 'release':
-      return { ...base, intent: { status: 'processing', redirectUrl: null }, events: { ...base.events, intent: 'payment_intent.processing' } };
+      return { ...base, intent: { status: 'processing', amountCapturableAtom: 0, redirectUrl: null }, events: { ...base.events, intent: 'payment_intent.processing' } };
     case 'partial':
       if (hasNext(held, charge, { outcomeClass: 'partial_approval' }, environment)) return base;
       return refusedAfterVoid(held, base, 'partial_approval');
@@ -199,6 +199,7 @@ function refusedVoid(held: HeldPayment, { operation, charge }: Performed, messag
   const unresolved = charge.status === 'pending';
   // It was captured meanwhile: if nobody owes it, it goes back as a refund.
   if (charge.status === 'succeeded' && charge.capturedAtom > 0 && !charge.isLate) return { events: { charge: 'charge.updated' }, invoice: 'recheck' };
+  if (charge.status === 'succeeded' && operation.purpose === 'release') return keptAfterAll(held, charge);
   if (unresolved && operation.purpose !== 'partial' && !again) {
     return { charge: { id: charge.id, set: { nextLookupAt: new Date(held.clock()) } }, events: { charge: 'charge.updated' } };
   }
@@ -209,6 +210,15 @@ function refusedVoid(held: HeldPayment, { operation, charge }: Performed, messag
     intent: status ? { status } : undefined,
     attention: lateAttention(message),
     events: { charge: 'charge.updated', intent: status ? 'payment_intent.exception' : undefined },
+  };
+}
+
+/** The challenge was passed before its cancel, which was refused: the payment is authorised. */
+function keptAfterAll(held: HeldPayment, charge: ChargeRow): Partial<Move> {
+  const status = moveIntent(held.intent.status, 'authorize');
+  return {
+    intent: status ? { status, amountCapturableAtom: charge.authorizedAtom, redirectUrl: null, lastChargeId: charge.id } : undefined,
+    events: { charge: 'charge.updated', intent: status ? 'payment_intent.requires_capture' : undefined },
   };
 }
 

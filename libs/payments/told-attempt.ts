@@ -1,7 +1,7 @@
 import { moveIntent } from '../domain/payment/payment.machine.js';
 import type { OutcomeClass } from '../domain/payment/outcome.js';
 import type { PaymentOutcome } from '../processors/port.js';
-import { chargeOutcomeMove } from './charge-outcome.js';
+import { chargeOutcomeMove, isBeingReleased } from './charge-outcome.js';
 import type { Move } from './move.js';
 import { operationOutcomeMove } from './operation-outcome.js';
 import { differenceOf, isCurrentSuccess, pendingOperation, type Fact, type Telling } from './told-payment.js';
@@ -93,11 +93,12 @@ export const captureFact: Fact = (telling) => {
     if (operation.amountAtom !== captured) return null;
     return operationOutcomeMove(held, { operation, charge, outcome: { outcomeClass: 'approved' } }, environment);
   }
-  if (captured > charge.authorizedAtom || !isCurrentSuccess(telling)) return null;
+  const status = moveIntent(held.intent.status, isCurrentSuccess(telling) ? 'capture' : 'approve');
+  if (captured > charge.authorizedAtom || !status || !(isCurrentSuccess(telling) || isBeingReleased(held, charge))) return null;
   return {
     step: `attempt:${charge.attemptNumber}:captured`,
     charge: { id: charge.id, set: { capturedAtom: captured } },
-    intent: { status: moveIntent(held.intent.status, 'capture')!, amountReceivedAtom: captured, amountCapturableAtom: 0 },
+    intent: { status, amountReceivedAtom: captured, amountCapturableAtom: 0, redirectUrl: null, lastChargeId: charge.id },
     attention: capturedElsewhere(captured),
     events: { charge: 'charge.captured', intent: 'payment_intent.succeeded' },
     invoice: 'paid',

@@ -37,7 +37,7 @@ function periods({ invoices }: Records['books']): Breach[] {
   const breaches: Breach[] = [];
   for (const [id, billed] of groupedBy(invoices.filter(({ subscription, reason }) => subscription !== null && cyclic.has(reason)), ({ subscription }) => subscription!)) {
     billed.sort((one, other) => one.starts - other.starts);
-    for (const [index, { starts, ends }] of billed.entries()) {
+    for (const [index, { ends }] of billed.entries()) {
       const next = billed[index + 1];
       if (!next || next.starts === ends) continue;
       const twice = next.starts < ends;

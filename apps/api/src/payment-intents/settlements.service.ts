@@ -86,8 +86,10 @@ export class SettlementsService {
    */
   async answer(caller: Caller, intentId: string): Promise<PaymentIntentView> {
     const { db } = this.infrastructure;
-    const [row, parts] = await Promise.all([intentOf(db, caller.accountId, intentId), intentParts(db, [intentId])]);
+    const row = await intentOf(db, caller.accountId, intentId);
     if (!row) throw notFound('payment intent');
+    // Read afterwards: a success without its charge would be told otherwise.
+    const parts = await intentParts(db, [intentId]);
     return this.answerWith(caller, row, parts.get(row.id)!);
   }
 
