@@ -23,7 +23,7 @@ export async function finaliseInvoice(tx: Tx, change: Change, wish: { invoiceId:
 async function charge(tx: Tx, change: Change, { invoice, now }: { invoice: InvoiceRow; now: Date }): Promise<PaymentIntentRow> {
   const paymentMethodId = await requireInvoiceMethod(tx, invoice);
   const subscription = await subscriptionOf(tx, invoice);
-  const intent = await openInvoiceIntent(tx, change, { invoice, subscription, paymentMethodId, now, present: false });
+  const intent = await openInvoiceIntent(tx, change, { invoice, subscription, paymentMethodId, now, present: false, driver: 'api' });
   await linkIntent(tx, change, { invoiceId: invoice.id, paymentIntentId: intent.id, at: now });
   return intent;
 }

@@ -6,6 +6,7 @@ import type { InvoiceRow, PaymentIntentRow, SubscriptionRow } from '../db/schema
 import { findSubscription, usableMethod } from '../db/subscription.queries.js';
 import type { InvoicePayments } from '../db/subscription.writes.js';
 import type { Change } from '../domain/change/change.js';
+import type { PaymentDriver } from '../domain/payment/payment-status.js';
 import { DomainError } from '../errors/domain-error.js';
 import { publicId } from '../views/ids.js';
 import { cancelIntent } from './cancel-intent.js';
@@ -20,7 +21,7 @@ export const invoicePayments: InvoicePayments = {
   async begin(tx, change, wish) {
     const { invoice } = wish;
     const intent = invoice.paymentIntentId ? await lockIntent(tx, change.accountId, invoice.paymentIntentId) : null;
-    if (!intent || intent.status === 'canceled') return (await openInvoiceIntent(tx, change, { ...wish, present: isCustomerPresent(wish) })).id;
+    if (!intent || intent.status === 'canceled') return (await openInvoiceIntent(tx, change, { ...wish, present: isCustomerPresent(wish), driver: 'workflow' })).id;
     if (intent.status === 'processing') return intent.id;
     const { paymentMethodId, now } = wish;
     await confirmIntent(tx, change, { intentId: intent.id, paymentMethodId, offSession: true, now });
@@ -69,6 +70,8 @@ export interface InvoiceWish {
   /** The customer pays it themself. */
   present: boolean;
   returnUrl?: string | null;
+  /** Who moves it first; what an API process leaves behind, the sweeper takes up within seconds. */
+  driver: PaymentDriver;
 }
 
 /** The id of the intent that collects the invoice, also before there is one; a cancelled one is followed by another. */
@@ -77,7 +80,7 @@ export function nextIntentId(invoice: Pick<InvoiceRow, 'id' | 'paymentIntentId'>
 }
 
 /** The one intent of an invoice, asking for its money at once. */
-export function openInvoiceIntent(tx: Tx, change: Change, { invoice, subscription, paymentMethodId, now, present, returnUrl }: InvoiceWish): Promise<PaymentIntentRow> {
+export function openInvoiceIntent(tx: Tx, change: Change, { invoice, subscription, paymentMethodId, now, present, returnUrl, driver }: InvoiceWish): Promise<PaymentIntentRow> {
   const byHand = invoice.billingReason === 'manual';
   return createIntent(tx, change, {
     id: nextIntentId(invoice),
@@ -88,7 +91,7 @@ export function openInvoiceIntent(tx: Tx, change: Change, { invoice, subscriptio
     paymentRouteId: subscription?.paymentRouteId,
     offSession: !present,
     confirm: true,
-    driver: 'workflow',
+    driver,
     description: `Invoice ${invoice.number}`,
     customFields: byHand ? invoice.customFields : subscription?.customFields,
     returnUrl,

@@ -32,7 +32,7 @@ export async function payInvoice(tx: Tx, change: Change, wish: InvoicePayment): 
     return confirmIntent(tx, change, { intentId: known.id, paymentMethodId, offSession: false, now, returnUrl: wish.returnUrl?.(known.id) });
   }
   const returnUrl = wish.returnUrl?.(nextIntentId(invoice)) ?? null;
-  const opened = await openInvoiceIntent(tx, change, { invoice, subscription, paymentMethodId, now, present: true, returnUrl });
+  const opened = await openInvoiceIntent(tx, change, { invoice, subscription, paymentMethodId, now, present: true, returnUrl, driver: 'api' });
   await linkIntent(tx, change, { invoiceId: invoice.id, paymentIntentId: opened.id, at: now });
   return opened;
 }

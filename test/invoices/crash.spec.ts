@@ -1,0 +1,55 @@
+import { jest } from '@jest/globals';
+import { transact } from '../../libs/db/change.js';
+import { connect, type Database } from '../../libs/db/client.js';
+import { newId } from '../../libs/db/mint.js';
+import { finaliseInvoice } from '../../libs/payments/collect-invoice.js';
+import { uuidOf } from '../../libs/views/ids.js';
+import { freshAccount } from '../support/account.js';
+import { eventually, startStack, type PrivateStack } from '../support/stack.js';
+import { charged, invoice, moneyOf, one, openTill, sent, told, type Till } from './till.js';
+
+jest.setTimeout(60_000);
+
+let stack: PrivateStack;
+let database: Database;
+let till: Till;
+
+beforeAll(async () => {
+  stack = await startStack();
+  database = connect(stack.databaseUrl, { max: 2 });
+  const account = await freshAccount({ environment: 'staging', apiUrl: stack.api.url, databaseUrl: stack.databaseUrl, tokenKey: stack.tokenKey });
+  till = await openTill({ account, simulatorUrl: stack.simulator.url });
+}, 90_000);
+
+afterAll(async () => {
+  await database?.close();
+  await stack?.stop();
+}, 60_000);
+
+const read = async (id: string) => (await till.admin.get(`/invoices/${id}`)).body;
+
+it('an invoice whose process dies between its finalising and its charge is charged once', async () => {
+  const draft = await invoice(till);
+  const change = { accountId: till.id, environment: 'staging' as const, actor: 'system', requestId: null, idempotencyKey: null, commandId: newId(), clockTime: null };
+  const intent = await transact(database.db, change, (tx) => finaliseInvoice(tx, change, { invoiceId: uuidOf(draft.id), now: new Date() }));
+  expect(intent).toMatchObject({ status: 'processing', settled: false });
+  await eventually(async () => (await read(draft.id)).status === 'paid', { timeoutMs: 20_000 });
+  expect(await moneyOf(till, draft.id)).toHaveLength(1);
+});
+
+it('an invoice whose process is killed during its charge is made and paid once, also when it is asked for again', async () => {
+  const wish = { customer_id: till.customer, ...one(till.desk), ...charged, custom_fields: { simulate: 'delay_5s' } };
+  const lost = till.admin.post('/invoices/', wish, { key: 'killed' }).catch(() => null);
+  const begun = await eventually(async () => (await till.admin.post('/invoices/list', { status: 'open' })).body.data[0]);
+  await stack.api.kill9();
+  expect(await lost).toBeNull();
+  await stack.api.restart();
+  const again = await till.admin.post('/invoices/', wish, { key: 'killed' });
+  expect([200, 409]).toContain(again.status);
+  await eventually(async () => (await read(begun.id)).status === 'paid', { timeoutMs: 30_000 });
+  expect((await till.admin.post('/invoices/list', { total_amount_atom: { gte: 1 } })).body.total_objects).toBe(2);
+  expect(await moneyOf(till, begun.id)).toHaveLength(1);
+  const types = await told(till, begun.id);
+  expect(types.filter((type) => type === 'invoice.finalized' || type === 'invoice.paid')).toEqual(['invoice.finalized', 'invoice.paid']);
+  expect((await invoice(till, sent)).invoice_number).toBe(begun.invoice_number + 1);
+});
