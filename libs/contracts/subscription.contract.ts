@@ -44,6 +44,7 @@ export const pauseSubscription = defineUpdate<CommandOutcome, [CommandArgs<'paus
 export const resumeSubscription = defineUpdate<CommandOutcome, [CommandArgs<'resume'>]>('resumeSubscription');
 export const cancelSubscription = defineUpdate<CommandOutcome, [CommandArgs<'cancel'>]>('cancelSubscription');
 export const updateSubscription = defineUpdate<CommandOutcome, [CommandArgs<'update'>]>('updateSubscription');
+export const changeSubscriptionItems = defineUpdate<CommandOutcome, [CommandArgs<'changeItems'>]>('changeSubscriptionItems');
 export const endSubscriptionTrial = defineUpdate<CommandOutcome, [CommandArgs<'endTrial'>]>('endSubscriptionTrial');
 
 /**

@@ -1,4 +1,5 @@
 import { and, asc, desc, eq, inArray, isNotNull, isNull, ne, sql } from 'drizzle-orm';
+import type { BillingReason } from '../domain/invoice/invoice.draft.js';
 import { isOwed } from '../domain/invoice/invoice.machine.js';
 import type { OutcomeClass } from '../domain/payment/outcome.js';
 import { isBarred, type RouteDecision } from '../domain/route/route.decision.js';
@@ -74,6 +75,9 @@ export async function readInvoiceFacts(db: Db | Tx, subscriptionId: string): Pro
     dueAtom: invoice.dueAtom,
     paidAtom: invoice.paidAtom,
     refundedAtom: invoice.refundedAtom,
+    billingReason: invoice.billingReason as BillingReason,
+    creditedAtom: invoice.creditedAtom,
+    beginsPeriod: invoice.periodKey !== null,
     paidOutOfBand: invoice.paidOutOfBand,
     payment: attempt.status === 'requires_action' && busy ? 'unresolved' : standingOf(attempt.status),
     failure: failureOf(attempt),
@@ -107,7 +111,7 @@ function failureOf({ declineCode, decision, outcomeClass, retryAdvice }: Attempt
 function worthReading(subscriptionId: string) {
   return sql`(${invoices.status} in ('open', 'past_due')
     or ${invoices.id} = (select s.charging_invoice_id from subscriptions s where s.id = ${subscriptionId})
-    or ${invoices.id} = (select n.id from invoices n where n.subscription_id = ${subscriptionId} and n.finalized_at is not null and n.billing_reason <> 'manual'
+    or ${invoices.id} = (select n.id from invoices n where n.subscription_id = ${subscriptionId} and n.finalized_at is not null and n.period_key is not null
       order by n.period_start desc, n.id desc limit 1))`;
 }
 

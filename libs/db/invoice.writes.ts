@@ -3,7 +3,6 @@ import type { Change } from '../domain/change/change.js';
 import type { InvoiceDraft } from '../domain/invoice/invoice.draft.js';
 import { moveInvoice, refusedInvoice } from '../domain/invoice/invoice.machine.js';
 import { DomainError, notFound } from '../errors/domain-error.js';
-import { invoiceItemView } from '../views/invoice.view.js';
 import { raiseAttention } from './attention.writes.js';
 import type { Tx } from './client.js';
 import { enterBalance } from './customer-balance.writes.js';
@@ -11,6 +10,7 @@ import { mailInvoice } from './email.writes.js';
 import { appendEvents, previousValues, type EventDraft } from './event.writes.js';
 import { invoiceViews } from './invoice.queries.js';
 import { newId } from './mint.js';
+import { createdEvent, lineRow, releaseLines, takePendingLines } from './pending-line.writes.js';
 import { invoiceItems, invoiceNumbers, invoices, type InvoiceItemRow, type InvoiceRow, type SubscriptionRow } from './schema/index.js';
 
 export interface InvoiceOutcome {
@@ -110,6 +110,7 @@ export async function closeInvoice(tx: Tx, change: Change, { invoiceId, as, at, 
   const set = { status, voidedAt: as === 'void' ? at : null, ...(comment ? { comments: commented(row, comment, at) } : {}) };
   await updateInvoice(tx, change, { row, set, at, event: as === 'void' ? 'invoice.voided' : 'invoice.uncollectible' });
   if (as === 'void' && row.appliedBalanceAtom > 0) await unapply(tx, change, { row, at });
+  if (as === 'void') await releaseLines(tx, change, row, at);
 }
 
 /** Credit that a voided invoice had used is the customer's again. */
@@ -169,7 +170,7 @@ export function invoiceRows(
   const row: InvoiceRow = {
     id: invoiceId,
     ...owner,
-    periodKey: `period:${draft.periodStart.toISOString()}`,
+    periodKey: draft.beginsPeriod ? periodKeyOf(draft, invoiceId) : null,
     number,
     status: draft.status,
     billingReason: draft.billingReason,
@@ -193,7 +194,7 @@ export function invoiceRows(
     defaultPaymentMethodId: subscription.defaultPaymentMethodId,
     latestFailureMessage: null,
     emailOnFinalization: false,
-    creditedAtom: 0,
+    creditedAtom: draft.creditedAtom,
     reminderSentAt: null,
     description: null,
     comments: [],
@@ -201,18 +202,14 @@ export function invoiceRows(
     metadata: null,
     ...stamps,
   };
-  const lines = draft.lines.map((line) => ({
-    ...line,
-    id: newId(),
-    ...owner,
-    invoiceId,
-    priceType: 'recurring',
-    currency: subscription.currency,
-    debitItemId: null,
-    deletedAt: null,
-    ...stamps,
-  }));
+  const lines = draft.lines.map((line) => lineRow(subscription, line, { invoiceId, at }));
   return { row, lines };
+}
+
+/** A change may begin a period at the moment where another one began; the calendar's periods begin once. */
+function periodKeyOf({ billingReason, periodStart }: InvoiceDraft, invoiceId: string): string {
+  const key = `period:${periodStart.toISOString()}`;
+  return billingReason === 'subscription_update' ? `${key}:${invoiceId}` : key;
 }
 
 /** Stores a drawn invoice; takes its number in this transaction, so that numbers have no gaps. */
@@ -220,20 +217,16 @@ export async function insertInvoice(tx: Tx, change: Change, subscription: Subscr
   const number = draft.status === 'draft' ? null : await nextNumber(tx, change.accountId);
   const { row, lines } = invoiceRows(subscription, draft, number);
   await tx.insert(invoices).values(row);
-  if (lines.length > 0) await tx.insert(invoiceItems).values(lines);
+  const taken = draft.lines.flatMap(({ pendingId }) => pendingId ?? []);
+  const fresh = lines.filter(({ id }) => !taken.includes(id));
+  if (fresh.length > 0) await tx.insert(invoiceItems).values(fresh);
+  await takePendingLines(tx, change, { ids: taken, at: row.createdAt, invoiceId: row.id });
   const [view] = await invoiceViews(tx, [row], change.environment);
   const event = (type: string): EventDraft => ({ type, kind: 'inv', objectId: row.id, customerId: row.customerId, data: view!, previous: null });
   const drafts = [event('invoice.created')];
   if (number !== null) drafts.push({ ...event('invoice.finalized'), previous: { status: 'draft' } });
   if (row.status === 'paid') drafts.push({ ...event('invoice.paid'), previous: { status: 'open' } });
-  const created = lines.map((line): EventDraft => ({
-    type: 'invoice_item.created',
-    kind: 'ii',
-    objectId: line.id,
-    customerId: row.customerId,
-    data: invoiceItemView(line, change.environment),
-    previous: null,
-  }));
+  const created = fresh.map((line) => createdEvent(change, line));
   if (number !== null) await mailInvoice(tx, change, row, 'invoice.finalized');
   await appendEvents(tx, change, [...drafts, ...created]);
   return row;

@@ -1,11 +1,14 @@
 import { and, eq, inArray, isNull } from 'drizzle-orm';
 import type { NewSubscription } from '../domain/subscription/create-subscription.js';
+import type { ItemInput } from '../domain/subscription/item-changes.js';
+import type { ItemPrice } from '../domain/subscription/plan.js';
 import type { NewSubscriptionJson } from '../domain/subscription/subscription.command.js';
 import { DomainError, invalidField } from '../errors/domain-error.js';
 import type { Db, Tx } from './client.js';
 import { newId } from './mint.js';
 import { findWithoutCompanion } from './price-references.queries.js';
-import { customers, paymentMethods, paymentRoutes, prices, products, type CustomerRow, type PriceRow, type ProductRow } from './schema/index.js';
+import { itemPrice, readPricedItems } from './subscription.queries.js';
+import { customers, paymentMethods, paymentRoutes, prices, products, type CustomerRow, type PriceRow, type ProductRow, type SubscriptionRow } from './schema/index.js';
 
 /** A request for a subscription after its ids were read; all ids are UUIDs, times are instants. */
 export type SubscriptionRequest = Omit<NewSubscriptionJson, 'startsAt' | 'trialEnd'> & { startsAt: Date | null; trialEnd: Date | null };
@@ -72,6 +75,41 @@ async function findPayer(db: Db | Tx, accountId: string, id: string): Promise<Cu
   return row;
 }
 
+function assertSubscribable(price: PriceRow | undefined, customerId: string, at: (string | number)[]): void {
+  if (!price) throw invalidField(at, 'No such price', 'unknown_reference');
+  if (!price.isActive) throw invalidField(at, 'The price is archived');
+  if (price.priceType !== 'recurring') throw invalidField(at, 'A subscription takes recurring prices only');
+  if (price.usageType === 'metered') throw invalidField(at, 'Metered prices cannot be subscribed to yet');
+  const chosen = price.listedExclusivelyForCustomers;
+  if (chosen.length > 0 && !chosen.includes(customerId)) throw invalidField(at, 'The price is listed for other customers');
+}
+
+/**
+ * The prices that changes of items name.
+ * @throws DomainError 422 naming the field: an unknown, archived or one-time price, one of other customers, one that is sold only
+ * with another one that is missing.
+ */
+export async function resolveItemPrices(db: Db | Tx, row: SubscriptionRow, items: readonly ItemInput[]): Promise<ItemPrice[]> {
+  const named = items.filter(({ priceId }) => priceId !== undefined);
+  if (named.length === 0) return [];
+  const found = await db
+    .select({ price: prices, product: products })
+    .from(prices)
+    .innerJoin(products, eq(products.id, prices.productId))
+    .where(and(eq(prices.accountId, row.accountId), isNull(prices.deletedAt), inArray(prices.id, named.map(({ priceId }) => priceId!))));
+  const held = await readPricedItems(db, [row.id]);
+  for (const { id, path, priceId } of named) {
+    const isKept = held.some(({ item }) => item.id === id && item.priceId === priceId);
+    if (!isKept) assertSubscribable(found.find(({ price }) => price.id === priceId)?.price, row.customerId, [...path, 'price_id']);
+  }
+  const left = held.filter(({ item }) => !items.some(({ id }) => id === item.id)).map(({ price }) => price);
+  const sold = [...found.map(({ price }) => price), ...left];
+  const alone = sold[findWithoutCompanion(sold)];
+  const guilty = named.find(({ priceId }) => priceId === alone?.id);
+  if (guilty) throw invalidField([...guilty.path, 'price_id'], 'The price is sold only with another one that is missing here');
+  return found.map(({ price, product }) => itemPrice(price, product));
+}
+
 async function priceItems(db: Db | Tx, accountId: string, request: SubscriptionRequest): Promise<PricedRequestItem[]> {
   const rows = await db
     .select({ price: prices, product: products })
@@ -80,13 +118,8 @@ async function priceItems(db: Db | Tx, accountId: string, request: SubscriptionR
     .where(and(eq(prices.accountId, accountId), isNull(prices.deletedAt), inArray(prices.id, request.items.map(({ priceId }) => priceId))));
   const items = request.items.map(({ priceId, ...item }, index) => {
     const found = rows.find(({ price }) => price.id === priceId);
-    if (!found) throw invalidField([field, index, 'price_id'], 'No such price', 'unknown_reference');
-    if (!found.price.isActive) throw invalidField([field, index, 'price_id'], 'The price is archived');
-    if (found.price.priceType !== 'recurring') throw invalidField([field, index, 'price_id'], 'A subscription takes recurring prices only');
-    if (found.price.usageType === 'metered') throw invalidField([field, index, 'price_id'], 'Metered prices cannot be subscribed to yet');
-    const chosen = found.price.listedExclusivelyForCustomers;
-    if (chosen.length > 0 && !chosen.includes(request.customerId)) throw invalidField([field, index, 'price_id'], 'The price is listed for other customers');
-    return { ...found, ...item, id: newId() };
+    assertSubscribable(found?.price, request.customerId, [field, index, 'price_id']);
+    return { ...found!, ...item, id: newId() };
   });
   const [first] = items;
   items.forEach(({ price }, index) => {

@@ -1,13 +1,14 @@
 import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm';
 import type { Environment } from '../domain/environment.js';
 import type { BillableItem } from '../domain/invoice/invoice.draft.js';
-import type { Facts } from '../domain/subscription/plan.js';
+import type { Facts, ItemPrice } from '../domain/subscription/plan.js';
 import { priceView } from '../views/price.view.js';
 import { subscriptionItemView } from '../views/subscription-item.view.js';
 import { subscriptionView, type SubscriptionView } from '../views/subscription.view.js';
 import { billingRules } from './billing-rules.queries.js';
 import type { Db, Tx } from './client.js';
 import { owedFirst, readInvoiceFacts } from './invoice.queries.js';
+import { readBilledLines, readMinimum, readPendingLines, readPeriodInvoices } from './subscription-lines.queries.js';
 import {
   customerBalanceTransactions,
   customers,
@@ -62,16 +63,20 @@ export function pricedItemView({ item, price, product }: PricedItem, environment
 }
 
 export function billableItem({ item, price, product }: PricedItem): BillableItem {
+  const { id, description, quantity, addAtPeriodEnd, dropAtEnd, customFields } = item;
+  return { id, ...itemPrice(price, product), description, quantity, addAtPeriodEnd, dropAtEnd, customFields };
+}
+
+export function itemPrice(price: PriceRow, product: ProductRow): ItemPrice {
   return {
-    id: item.id,
     priceId: price.id,
     productId: product.id,
     name: price.name ?? product.name,
-    description: item.description,
-    quantity: item.quantity,
     unitAmountAtom: price.unitAmountAtom,
     pricingModel: price.pricingModel,
     transformQuantityDivideBy: price.transformQuantityDivideBy,
+    currency: price.currency,
+    interval: { unit: price.billingInterval!, count: price.billingIntervalCount! },
   };
 }
 
@@ -80,8 +85,12 @@ export interface Clockwork {
   jitterSeconds: number;
 }
 
-/** Everything a plan needs to know about a subscription that exists. */
-export async function readFacts(db: Db | Tx, row: SubscriptionRow, clock: Clockwork): Promise<Facts> {
+/**
+ * Everything a plan needs to know about a subscription that exists. `prices`: those that a command names; what was billed is
+ * read for commands, and once cancelled.
+ */
+export async function readFacts(db: Db | Tx, row: SubscriptionRow, clock: Clockwork, named?: ItemPrice[]): Promise<Facts> {
+  const givesBack = named !== undefined || row.status === 'cancelled';
   const [items, paymentMethodId, balanceAtom, invoices] = [
     await readPricedItems(db, [row.id]),
     await usableMethod(db, row),
@@ -96,7 +105,12 @@ export async function readFacts(db: Db | Tx, row: SubscriptionRow, clock: Clockw
     balanceAtom,
     openInvoices: owedFirst(invoices),
     charging: invoices.find(({ id }) => id === row.chargingInvoiceId) ?? null,
-    latestInvoice: invoices.at(-1) ?? null,
+    latestInvoice: invoices.findLast(({ beginsPeriod }) => beginsPeriod) ?? null,
+    pending: await readPendingLines(db, row),
+    billed: givesBack ? await readBilledLines(db, row.id) : [],
+    periodInvoices: givesBack ? await readPeriodInvoices(db, row.id) : [],
+    prices: named ?? [],
+    minimumAtom: await readMinimum(db, row.accountId, row.currency),
   };
 }
 

@@ -17,11 +17,13 @@ import { findInvoice } from './invoice.queries.js';
 import { closeInvoice, insertInvoice, linkIntent, markPastDue, markReminded } from './invoice.writes.js';
 import { emailOf, tellUpcoming } from './subscription-notices.writes.js';
 import { derivedId } from './mint.js';
+import { addPendingLines, dropPendingLines } from './pending-line.writes.js';
 import { ownTime } from './subscription-time.writes.js';
-import { checkExpectedTotal, resolveSubscription, type SubscriptionRequest } from './subscription-prices.queries.js';
+import { writeItemChanges } from './subscription-item.writes.js';
+import { checkExpectedTotal, resolveItemPrices, resolveSubscription, type SubscriptionRequest } from './subscription-prices.queries.js';
 import { pricedItemView, readFacts, readPricedItems, viewWithItems, type Clockwork, type PricedItem } from './subscription.queries.js';
 import { runOf } from './subscription-run.queries.js';
-import { factsOfNew, itemRows, subscriptionRow } from './subscription.record.js';
+import { factsOfNew, givenBack, itemRows, nameAfter, subscriptionRow } from './subscription.record.js';
 import { tickTestClock } from './test-clock.writes.js';
 import { prices, subscriptionItems, subscriptions, type InvoiceRow, type SubscriptionRow } from './schema/index.js';
 
@@ -78,7 +80,8 @@ export async function changeSubscription(tx: Tx, asked: Change, { subscriptionId
   const row = await lockSubscription(tx, asked.accountId, subscriptionId);
   return oncePerCommand(tx, asked, { objectId: subscriptionId }, async () => {
     const { change, clock } = await ownTime(tx, asked, { testClockId: row.testClockId, clock: writing.clock, commanded: true });
-    const facts = await readFacts(tx, row, clock);
+    const prices = await resolveItemPrices(tx, row, 'items' in command ? (command.items ?? []) : []);
+    const facts = await readFacts(tx, row, clock, prices);
     const plan = planCommand(row, command, facts);
     if (!plan) return unchanged(tx, change, row);
     return writePlan(tx, change, { before: row, row: { ...row, ...plan.next }, plan, facts, payments: writing.payments });
@@ -123,9 +126,15 @@ interface PlanWrite {
 
 async function writePlan(tx: Tx, change: Change, { before, row, plan, facts, payments }: PlanWrite): Promise<WriteResult> {
   const { now } = facts;
-  const written = before ? await updateRow(tx, before, plan.next, now) : row;
+  const changesItems = plan.items.length + (plan.invoice?.turnover.length ?? 0) > 0;
+  const itemsBefore = before && changesItems ? await readPricedItems(tx, [row.id]) : null;
+  const written = before ? await updateRow(tx, before, { ...plan.next, name: nameAfter(before, plan, facts) }, now) : row;
   const advance: string[] = [];
+  await writeItemChanges(tx, change, written, { changes: plan.items, at: now, step: 'items' });
+  await dropPendingLines(tx, change, { ids: plan.dropped, at: now });
   const invoice = plan.invoice ? await finalise(tx, change, { row: written, plan, facts }) : null;
+  await writeItemChanges(tx, change, written, { changes: plan.invoice?.turnover ?? [], at: now, step: 'period' });
+  const pending = await addPendingLines(tx, change, written, { lines: plan.pending, at: now });
   for (const closed of plan.closed) {
     const released = await close(tx, change, { closed, payments, now });
     if (released) advance.push(released);
@@ -137,18 +146,19 @@ async function writePlan(tx: Tx, change: Change, { before, row, plan, facts, pay
     await linkIntent(tx, change, { invoiceId: charged.id, paymentIntentId, at: now });
   }
   if (plan.creditAtom > 0) await credit(tx, change, { row: written, amountAtom: plan.creditAtom, now });
-  if (plan.refund) {
-    const refunded = (await findInvoice(tx, change.accountId, plan.refund.invoiceId))!;
-    advance.push(await payments.refund(tx, change, { invoice: refunded, amountAtom: plan.refund.amountAtom, now }));
+  for (const { invoiceId, amountAtom } of plan.refunds) {
+    const refunded = (await findInvoice(tx, change.accountId, invoiceId))!;
+    advance.push(await payments.refund(tx, change, { invoice: refunded, amountAtom, now }));
   }
   for (const invoiceId of plan.reminded) await markReminded(tx, change, { invoiceId, at: now });
   if (plan.upcoming) await tellUpcoming(tx, change, { row: written, draft: plan.upcoming });
   for (const { kind, invoiceId } of plan.emails) await queueEmail(tx, change, emailOf(written, change, { kind, invoiceId }));
   if (plan.attention) await missedPeriods(tx, written, plan.attention, now);
-  await appendEvents(tx, change, await eventsOf(tx, change, { before, row: written, events: plan.events }));
+  await appendEvents(tx, change, await eventsOf(tx, change, { before, itemsBefore, row: written, events: plan.events }));
   const run = await runOf(tx, written, change);
   const settled = !isMoneyAwaited(written, now);
-  return { run, settled, creditAtom: plan.creditAtom, refundAtom: plan.refund?.amountAtom ?? 0, invoiceId: invoice?.id ?? null, advance };
+  const pendingIds = pending.map(({ id }) => id);
+  return { run, settled, ...givenBack(plan), invoiceId: invoice?.id ?? null, pendingIds, advance };
 }
 
 /** A payment is to begin now, or has begun. */
@@ -156,7 +166,7 @@ function isMoneyAwaited(row: SubscriptionState, now: Date): boolean {
   return row.chargingInvoiceId !== null || (row.chargeAt !== null && row.chargeAt <= now && row.collectionMethod === 'charge_automatically');
 }
 
-async function updateRow(tx: Tx, before: SubscriptionRow, next: SubscriptionState, now: Date): Promise<SubscriptionRow> {
+async function updateRow(tx: Tx, before: SubscriptionRow, next: SubscriptionState & { name: string }, now: Date): Promise<SubscriptionRow> {
   const [written] = await tx
     .update(subscriptions)
     .set({ ...next, nextActionAt: nextDue(next)?.at ?? null, version: before.version + 1, updatedAt: now })
@@ -174,6 +184,11 @@ async function finalise(tx: Tx, change: Change, { row, plan, facts }: Pick<PlanW
     const entry = { customerId: row.customerId, currency: row.currency, amountAtom: -draft.appliedBalanceAtom, invoiceId: invoice.id };
     await enterBalance(tx, change, { ...entry, type: 'applied_to_invoice', description: `Applied to invoice ${invoice.number}` }, facts.now);
   }
+  if (draft.creditedAtom > 0) {
+    const entry = { customerId: row.customerId, currency: row.currency, amountAtom: draft.creditedAtom, invoiceId: invoice.id };
+    await enterBalance(tx, change, { ...entry, type: 'adjustment', description: `Credit of invoice ${invoice.number}` }, facts.now);
+  }
+  if (draft.carried) await addPendingLines(tx, change, row, { lines: [draft.carried], at: facts.now });
   return invoice;
 }
 
@@ -207,11 +222,11 @@ async function missedPeriods(tx: Tx, row: SubscriptionRow, reason: string, at: D
 async function eventsOf(
   tx: Tx,
   change: Change,
-  { before, row, events }: { before: SubscriptionRow | null; row: SubscriptionRow; events: SubscriptionEvent[] },
+  { before, itemsBefore, row, events }: { before: SubscriptionRow | null; itemsBefore: PricedItem[] | null; row: SubscriptionRow; events: SubscriptionEvent[] },
 ): Promise<EventDraft[]> {
   const items = await readPricedItems(tx, [row.id]);
   const data = viewWithItems(row, items, change.environment);
-  const previous = before ? previousValues(viewWithItems(before, items, change.environment), data) : null;
+  const previous = before ? previousValues(viewWithItems(before, itemsBefore ?? items, change.environment), data) : null;
   const told = events.length === 0 && previous && isWorthTelling(data, previous) ? (['updated'] as const) : events;
   const own = told.map((event): EventDraft => ({
     type: `customer.subscription.${event}`,

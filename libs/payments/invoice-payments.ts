@@ -108,8 +108,12 @@ function isCustomerPresent({ invoice, subscription }: Begin): boolean {
   return invoice.billingReason === 'subscription_create' && subscription.trialEnd === null && subscription.initialStart <= subscription.createdAt;
 }
 
-/** Business identity, so that a restored backup cannot charge a period, or an invoice made by hand, twice. */
+/**
+ * Business identity, so that a restored backup cannot charge a period, or an invoice made by hand, twice; changes within one
+ * second differ by their invoice.
+ */
 function referenceOf({ environment }: Change, subscription: SubscriptionRow | null, invoice: InvoiceRow): string {
   if (!subscription || invoice.billingReason === 'manual') return publicId('inv', environment, invoice.id);
-  return `${publicId('sub', environment, subscription.id)}:${Math.floor(invoice.periodStart.getTime() / 1000)}`;
+  const period = `${publicId('sub', environment, subscription.id)}:${Math.floor(invoice.periodStart.getTime() / 1000)}`;
+  return invoice.billingReason === 'subscription_update' ? `${period}:${invoice.number}` : period;
 }

@@ -10,6 +10,7 @@ import { fromFailure } from '../contracts/domain-failure.js';
 import {
   advanceSubscription,
   cancelSubscription,
+  changeSubscriptionItems,
   createSubscription,
   endSubscriptionTrial,
   pauseSubscription,
@@ -41,6 +42,7 @@ const definitions = {
   resume: resumeSubscription,
   cancel: cancelSubscription,
   update: updateSubscription,
+  changeItems: changeSubscriptionItems,
   endTrial: endSubscriptionTrial,
 } as unknown as Record<SubscriptionCommand['type'], UpdateDefinition<CommandOutcome, [CommandArgs]>>;
 

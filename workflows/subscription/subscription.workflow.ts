@@ -18,6 +18,7 @@ import { paymentQueue, paymentTaskTimeout, paymentWorkflow, paymentWorkflowId } 
 import {
   advanceSubscription,
   cancelSubscription,
+  changeSubscriptionItems,
   createSubscription,
   endSubscriptionTrial,
   pauseSubscription,
@@ -65,6 +66,7 @@ const commandMoves: Record<string, Move[]> = {
   resumeSubscription: ['resume'],
   cancelSubscription: ['cancel'],
   updateSubscription: ['update'],
+  changeSubscriptionItems: ['change_items'],
   endSubscriptionTrial: ['end_trial'],
 };
 
@@ -101,6 +103,7 @@ function setHandlers(entity: SubscriptionEntity, input: SubscriptionInput): void
   handleCommand(entity, input, resumeSubscription);
   handleCommand(entity, input, cancelSubscription);
   handleCommand(entity, input, updateSubscription);
+  handleCommand(entity, input, changeSubscriptionItems);
   handleCommand(entity, input, endSubscriptionTrial);
 }
 

@@ -87,6 +87,8 @@ export const invoiceItems = pgTable(
   (t) => [
     index('invoice_items_invoice').on(t.invoiceId, t.id),
     index('invoice_items_account').on(t.accountId, t.id),
+    index('invoice_items_subscription').on(t.subscriptionId, t.periodEnd),
+    index('invoice_items_debit').on(t.debitItemId).where(sql`debit_item_id is not null`),
     index('invoice_items_pending').on(t.customerId, t.id).where(sql`invoice_id is null and deleted_at is null`),
   ],
 );

@@ -1,4 +1,5 @@
 import { DomainError } from '../../errors/domain-error.js';
+import type { Interval } from '../period/period.js';
 import { prorate } from '../period/proration.js';
 
 export const billingReasons = ['manual', 'subscription_create', 'subscription_cycle', 'subscription_threshold', 'subscription_update', 'upcoming'] as const;
@@ -16,10 +17,24 @@ export interface BillableItem {
   /** `package`: the unit amount is for so many pieces, begun packages count whole. */
   pricingModel: string;
   transformQuantityDivideBy: number;
+  /** How often its price is billed; absent: as its subscription. */
+  interval?: Interval;
+  currency?: string;
+  /** Begins with the next period. */
+  addAtPeriodEnd?: boolean;
+  /** Ends with the current period. */
+  dropAtEnd?: boolean;
+  customFields?: Record<string, unknown> | null;
+}
+
+/** What becomes of an item; `item` is the item afterwards. */
+export interface ItemChange {
+  kind: 'added' | 'updated' | 'removed';
+  item: BillableItem;
 }
 
 export interface InvoiceLine {
-  subscriptionItemId: string;
+  subscriptionItemId: string | null;
   priceId: string;
   productId: string;
   name: string;
@@ -29,6 +44,23 @@ export interface InvoiceLine {
   proration: boolean;
   periodStart: Date;
   periodEnd: Date;
+  /** UUID of the line that this one gives back. */
+  debitItemId?: string | null;
+  /** UUID of the pending line that the invoice takes in; a line that is new has none. */
+  pendingId?: string;
+  /** False for a pending line that belongs to the customer, not to the subscription. */
+  isOwn?: boolean;
+  /** Default: recurring. */
+  priceType?: string;
+}
+
+/** A line that waits for the next invoice. */
+export interface PendingLine extends InvoiceLine {
+  pendingId: string;
+  /** Belongs to the subscription itself, not to its customer only. */
+  isOwn: boolean;
+  /** What a credit gives back was paid, or is pending too; true for every debit. */
+  isBacked: boolean;
 }
 
 /** An invoice as it will be finalised: what a preview shows and a write stores. Amounts in atoms. */
@@ -44,11 +76,25 @@ export interface InvoiceDraft {
   totalAtom: number;
   appliedBalanceAtom: number;
   dueAtom: number;
+  /** What a negative total gives to the customer's balance, positive. */
+  creditedAtom: number;
+  /** An amount that no processor takes, put off to the next invoice. */
+  carried: InvoiceLine | null;
+  /** Items that begin or end with the invoice's period. */
+  turnover: ItemChange[];
+  /** The period of the invoice is a new one of the subscription. */
+  beginsPeriod: boolean;
   isInitialForTrial: boolean;
 }
 
 export interface DraftInput {
+  /** Billed for the period; none for an invoice of other lines only. */
   items: readonly BillableItem[];
+  /** Beside the items: pending lines and prorations. */
+  lines?: readonly InvoiceLine[];
+  turnover?: ItemChange[];
+  /** The least amount that can be charged, in atoms. */
+  minimumAtom?: number;
   billingReason: BillingReason;
   period: { start: Date; end: Date; billedSeconds: number; wholeSeconds: number };
   /** The customer's credit, positive. */
@@ -71,25 +117,31 @@ export function itemAmount(item: BillableItem): number {
   return Number(amount);
 }
 
-/** Lines of one period; a period shorter than its interval is prorated to the second, each line half-even. */
+/** The items of the next period, and what becomes of those that begin or end with it. */
+export function turnOver(items: readonly BillableItem[]): { items: BillableItem[]; turnover: ItemChange[] } {
+  const next = items.filter((item) => !item.dropAtEnd).map((item) => (item.addAtPeriodEnd ? { ...item, addAtPeriodEnd: false } : item));
+  const turnover = items.flatMap((item): ItemChange[] => {
+    if (item.dropAtEnd) return [{ kind: 'removed', item }];
+    return item.addAtPeriodEnd ? [{ kind: 'updated', item: { ...item, addAtPeriodEnd: false } }] : [];
+  });
+  return { items: next, turnover };
+}
+
+/**
+ * Lines of one period, each prorated to the second and half-even where the period is shorter than its interval, and the lines
+ * that wait. A negative total goes to the customer's balance; an amount under the minimum is carried to the next invoice.
+ */
 export function draftInvoice(input: DraftInput): InvoiceDraft {
   const { period } = input;
-  const proration = period.billedSeconds < period.wholeSeconds;
-  const lines = input.items.map((item) => ({
-    subscriptionItemId: item.id,
-    priceId: item.priceId,
-    productId: item.productId,
-    name: item.name,
-    description: item.description,
-    quantity: item.quantity,
-    amountAtom: prorate(itemAmount(item), period.billedSeconds, period.wholeSeconds),
-    proration,
-    periodStart: period.start,
-    periodEnd: period.end,
-  }));
-  const totalAtom = lines.reduce((sum, line) => sum + line.amountAtom, 0);
-  const appliedBalanceAtom = input.collectible ? Math.min(Math.max(input.balanceAtom, 0), totalAtom) : 0;
-  const dueAtom = totalAtom - appliedBalanceAtom;
+  const own = input.items.map((item) => periodLine(item, period));
+  const lines = [...own, ...(input.lines ?? [])];
+  const sum = lines.reduce((total, line) => total + line.amountAtom, 0);
+  const appliedBalanceAtom = input.collectible ? Math.min(Math.max(input.balanceAtom, 0), Math.max(sum, 0)) : 0;
+  const rest = Math.max(sum, 0) - appliedBalanceAtom;
+  const isCarried = input.collectible && rest > 0 && rest < (input.minimumAtom ?? 0);
+  const carried = isCarried ? carriedLine(lines[0]!, rest, period) : null;
+  if (carried) lines.push({ ...carried, name: 'Carried to the next invoice', amountAtom: -rest });
+  const dueAtom = carried ? 0 : rest;
   return {
     billingReason: input.billingReason,
     status: !input.collectible ? 'draft' : dueAtom === 0 ? 'paid' : 'open',
@@ -98,9 +150,34 @@ export function draftInvoice(input: DraftInput): InvoiceDraft {
     dueDate: new Date(input.at.getTime() + input.netD * 86_400_000),
     finalizedAt: input.at,
     lines,
-    totalAtom,
+    totalAtom: carried ? appliedBalanceAtom : sum,
     appliedBalanceAtom,
     dueAtom,
+    creditedAtom: input.collectible ? Math.max(-sum, 0) : 0,
+    carried,
+    turnover: input.turnover ?? [],
+    beginsPeriod: own.length > 0,
     isInitialForTrial: input.isInitialForTrial,
   };
+}
+
+function periodLine(item: BillableItem, period: DraftInput['period']): InvoiceLine {
+  return {
+    subscriptionItemId: item.id,
+    priceId: item.priceId,
+    productId: item.productId,
+    name: item.name,
+    description: item.description,
+    quantity: item.quantity,
+    amountAtom: prorate(itemAmount(item), period.billedSeconds, period.wholeSeconds),
+    proration: period.billedSeconds < period.wholeSeconds,
+    periodStart: period.start,
+    periodEnd: period.end,
+  };
+}
+
+function carriedLine({ priceId, productId }: InvoiceLine, amountAtom: number, { start, end }: DraftInput['period']): InvoiceLine {
+  const name = 'Carried from the previous invoice';
+  const rest = { description: null, quantity: 1, proration: false, periodStart: start, periodEnd: end };
+  return { subscriptionItemId: null, priceId, productId, name, amountAtom, ...rest };
 }

@@ -1,4 +1,5 @@
-import { chargesAutomatically, enterPeriod, invoiceFor, plan, type Facts, type Plan } from './plan.js';
+import { chargesAutomatically, enterPeriod, intoNextInterval, invoiceFor, plan, type Facts, type Plan } from './plan.js';
+import { settlePending } from './settle-pending.js';
 import { moved } from './subscription.machine.js';
 import { firstPeriod, resumptionAfter, type SubscriptionState } from './subscription.state.js';
 
@@ -15,13 +16,16 @@ export function planStart(s: SubscriptionState, facts: Facts): Plan {
 /** The trial is over: the first paid period begins, whenever its money arrives. */
 export function planTrialEnd(s: SubscriptionState, facts: Facts): Plan {
   const end = s.currentPeriodEnd;
-  if (s.cancelAtEnd) return plan(moved(s, 'cancel_at_end_reached', cancelledState(s, facts.now)), ['canceled']);
+  if (s.cancelAtEnd) {
+    return plan(moved(s, 'cancel_at_end_reached', cancelledState(s, facts.now)), ['canceled'], settlePending(s, facts, { unusedSeconds: 0, forgives: false }));
+  }
   if (s.pauseAtEnd) return planPauseAtEnd(s);
   const first = planFirstPeriod(s, facts, end);
   const owed = (first.invoice?.dueAtom ?? 0) > 0;
   if (!owed || !chargesAutomatically(s) || facts.paymentMethodId) return first;
   if (s.missingPaymentMethod === 'cancel') {
-    return plan(moved(s, 'trial_without_method', cancelledState(s, facts.now)), ['canceled']);
+    const pending = settlePending(s, facts, { unusedSeconds: 0, forgives: true });
+    return plan(moved(s, 'trial_without_method', cancelledState(s, facts.now)), ['canceled'], pending);
   }
   const paused: SubscriptionState = {
     ...s,
@@ -33,7 +37,8 @@ export function planTrialEnd(s: SubscriptionState, facts: Facts): Plan {
   return plan(moved(s, 'trial_without_method', paused), ['paused']);
 }
 
-function planFirstPeriod(s: SubscriptionState, facts: Facts, from: Date): Plan {
+function planFirstPeriod(before: SubscriptionState, facts: Facts, from: Date): Plan {
+  const s = intoNextInterval(before, facts, from);
   const period = firstPeriod(s, from);
   const entered = enterPeriod(s, period);
   const invoice = invoiceFor(s, facts, period, 'subscription_create');

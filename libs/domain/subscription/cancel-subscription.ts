@@ -1,7 +1,8 @@
-import { prorate } from '../period/proration.js';
+import { unusedPart } from '../invoice/proration.lines.js';
 import { secondsBetween } from '../period/period.js';
 import { cancelledState } from './begin-subscription.js';
 import { plan, type Facts, type InvoiceFacts, type Plan } from './plan.js';
+import { settlePending } from './settle-pending.js';
 import { moved } from './subscription.machine.js';
 import { isInTrial, type CancelOptions, type SubscriptionState } from './subscription.state.js';
 
@@ -26,37 +27,46 @@ export function planCancel(s: SubscriptionState, input: CancelInput, facts: Fact
   const closed = options.cancelUnpaidInvoices
     ? facts.openInvoices.filter((invoice) => invoice !== unresolved).map((invoice) => ({ invoiceId: invoice.id, as: 'void' as const }))
     : [];
-  const paid = facts.latestInvoice?.status === 'paid' ? facts.latestInvoice : null;
-  return plan(moved(s, 'cancel', next), ['canceled'], { closed, ...moneyBack(s, options, { paid, at: facts.now }) });
+  const unusedSeconds = options.prorate ? unusedSecondsOf(s, facts.now) : 0;
+  const pending = settlePending(s, facts, { unusedSeconds, forgives: options.cancelUnpaidInvoices || options.fullRefund, refunds: options.fullRefund });
+  return plan(moved(s, 'cancel', next), ['canceled'], { closed, ...moneyBack(s, options, { facts, at: facts.now }), ...pending });
 }
 
 interface PaidPeriod {
-  paid: InvoiceFacts | null;
+  facts: Facts;
   at: Date;
+  /** UUID: the money of this invoice only, for the others were given back before. */
+  only?: string;
 }
 
 /** Balance credit for the unused paid seconds, or the whole current period back. */
-export function moneyBack(s: SubscriptionState, options: CancelOptions, { paid, at }: PaidPeriod): Pick<Plan, 'creditAtom' | 'refund'> {
-  const current = paid && !isInTrial(s) && paid.periodEnd > paid.periodStart && isFor(s, paid) ? paid : null;
-  if (!current) return { creditAtom: 0, refund: null };
-  if (options.fullRefund) {
-    const amountAtom = current.paidOutOfBand ? 0 : current.paidAtom - current.refundedAtom;
-    // What was paid from the balance goes back there, and what no processor took.
-    return { creditAtom: current.totalAtom - current.dueAtom + (current.paidOutOfBand ? current.paidAtom : 0), refund: amountAtom > 0 ? { invoiceId: current.id, amountAtom } : null };
-  }
-  if (!options.prorate) return { creditAtom: 0, refund: null };
-  const whole = secondsBetween(current.periodStart, current.periodEnd);
-  const left = s.keptTime ? (s.keptTime.seconds ?? 0) : secondsBetween(at, s.currentPeriodEnd);
-  const worth = Math.max(0, current.totalAtom - current.refundedAtom);
-  return { creditAtom: prorate(worth, Math.min(left, whole), whole), refund: null };
+export function moneyBack(s: SubscriptionState, options: CancelOptions, { facts, at, only }: PaidPeriod): Pick<Plan, 'creditAtom' | 'refunds'> {
+  if (isInTrial(s)) return { creditAtom: 0, refunds: [] };
+  const counts = (id: string | undefined) => only === undefined || id === only;
+  if (options.fullRefund) return wholePeriod(facts.periodInvoices.filter(({ id }) => counts(id)));
+  if (!options.prorate) return { creditAtom: 0, refunds: [] };
+  const paid = facts.billed.filter(({ invoice }) => invoice?.status === 'paid' && counts(invoice.id));
+  const seconds = unusedSecondsOf(s, at);
+  return { creditAtom: paid.reduce((sum, line) => sum + unusedPart(line, seconds), 0), refunds: [] };
 }
 
-/** A period that was paid after its end began with its money, later than its invoice says. */
-function isFor(s: SubscriptionState, paid: InvoiceFacts): boolean {
-  const isLater = paid.periodEnd < s.currentPeriodStart && sameTime(s.anchorAt, s.currentPeriodEnd);
-  return isLater || sameTime(paid.periodStart, s.currentPeriodStart);
+function unusedSecondsOf(s: SubscriptionState, at: Date): number {
+  return s.keptTime ? (s.keptTime.seconds ?? 0) : secondsBetween(at, s.currentPeriodEnd);
 }
 
-function sameTime(a: Date, b: Date): boolean {
-  return a.getTime() === b.getTime();
+/** What was paid from the balance goes back there, and what no processor took; what the balance was given is taken off. */
+function wholePeriod(invoices: readonly InvoiceFacts[]): Pick<Plan, 'creditAtom' | 'refunds'> {
+  let given = invoices.reduce((sum, { creditedAtom }) => sum + (creditedAtom ?? 0), 0);
+  const less = (amountAtom: number) => {
+    const taken = Math.min(given, amountAtom);
+    given -= taken;
+    return amountAtom - taken;
+  };
+  const fromBalance = invoices.reduce((sum, { totalAtom, dueAtom, paidAtom, paidOutOfBand }) => sum + Math.max(0, totalAtom) - dueAtom + (paidOutOfBand ? paidAtom : 0), 0);
+  const creditAtom = less(fromBalance);
+  const refunds = invoices.flatMap(({ id, paidOutOfBand, paidAtom, refundedAtom }) => {
+    const amountAtom = paidOutOfBand ? 0 : less(paidAtom - refundedAtom);
+    return amountAtom > 0 ? [{ invoiceId: id, amountAtom }] : [];
+  });
+  return { creditAtom, refunds };
 }

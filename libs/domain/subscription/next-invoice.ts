@@ -1,11 +1,13 @@
 import type { InvoiceDraft } from '../invoice/invoice.draft.js';
-import { enterPeriod, invoiceFor, type Facts } from './plan.js';
+import { enterPeriod, intoNextInterval, invoiceFor, type Facts } from './plan.js';
 import { firstPeriod, intervalOf, isInTrial, periodFrom, type SubscriptionState } from './subscription.state.js';
 
 const dayMs = 86_400_000;
 
 /** The invoice that the end of the current trial or period will make; null where none follows. */
-export function nextInvoice(s: SubscriptionState, facts: Facts): InvoiceDraft | null {
+export function nextInvoice(before: SubscriptionState, facts: Facts): InvoiceDraft | null {
+  const begins = before.billingStatus === 'scheduled' ? (before.trialEnd ?? before.initialStart) : before.currentPeriodEnd;
+  const s = intoNextInterval(before, facts, begins);
   if (s.status === 'cancelled' || s.status === 'paused' || !goesOn(s)) return null;
   const at = s.billingStatus === 'scheduled' ? s.initialStart : s.currentPeriodEnd;
   const first = isInTrial(s) || s.billingStatus === 'scheduled';

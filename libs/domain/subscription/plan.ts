@@ -1,10 +1,11 @@
-import type { BillableItem, BillingReason, InvoiceDraft } from '../invoice/invoice.draft.js';
-import { draftInvoice } from '../invoice/invoice.draft.js';
+import type { BillableItem, BillingReason, InvoiceDraft, InvoiceLine, ItemChange, PendingLine } from '../invoice/invoice.draft.js';
+import { draftInvoice, turnOver } from '../invoice/invoice.draft.js';
+import type { BilledLine } from '../invoice/proration.lines.js';
 import type { InvoiceStatus } from '../invoice/invoice.machine.js';
 import type { OutcomeClass } from '../payment/outcome.js';
 import type { EmailWish } from '../email/email.js';
 import type { DunningPolicy } from './dunning-policy.js';
-import type { BilledPeriod, SubscriptionState } from './subscription.state.js';
+import { intervalOf, sameInterval, type BilledPeriod, type SubscriptionState } from './subscription.state.js';
 
 /** Where the payment of an invoice stands. `action`: the customer must confirm it; `at_rest`: refused, may be asked again. */
 export type PaymentStanding = 'none' | 'unresolved' | 'action' | 'at_rest' | 'succeeded';
@@ -23,6 +24,11 @@ export interface InvoiceFacts {
   paidOutOfBand?: boolean;
   payment: PaymentStanding;
   failure: OutcomeClass | null;
+  billingReason?: BillingReason;
+  /** What a negative total gave to the balance. */
+  creditedAtom?: number;
+  /** It is for a period of the subscription, not for a change within one. */
+  beginsPeriod?: boolean;
   finalizedAt?: Date | null;
   reminderSentAt?: Date | null;
 }
@@ -49,9 +55,23 @@ export interface Facts {
   openInvoices: readonly InvoiceFacts[];
   /** The invoice of `chargingInvoiceId`, whatever its status. */
   charging: InvoiceFacts | null;
-  /** The newest finalised invoice. */
+  /** The newest finalised invoice that began a period. */
   latestInvoice: InvoiceFacts | null;
+  /** Lines that wait for the next invoice: the subscription's, and those of its customer in its currency. */
+  pending: readonly PendingLine[];
+  /** What was billed for each item up to the period's end and is not given back; read for commands that give money back. */
+  billed: readonly BilledLine[];
+  /** Paid invoices of the current period, oldest first; read with `billed`. */
+  periodInvoices: readonly InvoiceFacts[];
+  /** Prices that the command names. */
+  prices: readonly ItemPrice[];
+  /** The least amount that the account's connections can charge in this currency, in atoms. */
+  minimumAtom: number;
 }
+
+/** The parts of an item that its price gives. */
+export type ItemPrice = Pick<BillableItem, 'priceId' | 'productId' | 'name' | 'unitAmountAtom' | 'pricingModel' | 'transformQuantityDivideBy'> &
+  Required<Pick<BillableItem, 'interval' | 'currency'>>;
 
 export type SubscriptionEvent =
   | 'created'
@@ -81,30 +101,50 @@ export interface Plan {
   /** An unattended payment of this invoice begins with the transaction. */
   charge: { invoiceId: string; paymentMethodId: string } | null;
   creditAtom: number;
-  refund: { invoiceId: string; amountAtom: number } | null;
+  refunds: { invoiceId: string; amountAtom: number }[];
   attention: string | null;
   /** The renewal that is announced: `invoice.upcoming`. */
   upcoming: InvoiceDraft | null;
   /** Invoices of which the customer is reminded: `invoice.reminder`. */
   reminded: string[];
   emails: EmailWish[];
+  items: ItemChange[];
+  /** New lines for the next invoice. */
+  pending: InvoiceLine[];
+  /** UUIDs of pending lines that no invoice will take. */
+  dropped: string[];
 }
 
 export function plan(next: SubscriptionState, events: SubscriptionEvent[] = [], rest: Partial<Omit<Plan, 'next' | 'events'>> = {}): Plan {
-  return { next, events, invoice: null, closed: [], charge: null, creditAtom: 0, refund: null, attention: null, upcoming: null, reminded: [], emails: [], ...rest };
+  const money = { invoice: null, closed: [], charge: null, creditAtom: 0, refunds: [] };
+  return { next, events, ...money, attention: null, upcoming: null, reminded: [], emails: [], items: [], pending: [], dropped: [], ...rest };
 }
 
+/** The invoice of a new period: its items, and every line that waits. */
 export function invoiceFor(s: SubscriptionState, facts: Facts, period: BilledPeriod, billingReason: BillingReason): InvoiceDraft {
+  const { items, turnover } = turnOver(facts.items);
+  return draftOf(s, facts, { items, lines: facts.pending, turnover, period, billingReason });
+}
+
+type Drawn = Pick<Parameters<typeof draftInvoice>[0], 'items' | 'lines' | 'turnover' | 'period' | 'billingReason'>;
+
+export function draftOf(s: SubscriptionState, facts: Facts, drawn: Drawn): InvoiceDraft {
   return draftInvoice({
-    items: facts.items,
-    billingReason,
-    period,
+    ...drawn,
     balanceAtom: facts.balanceAtom,
+    minimumAtom: facts.minimumAtom,
     at: facts.now,
     netD: s.collectionMethod === 'send_invoice' ? (s.netD ?? 30) : 0,
-    isInitialForTrial: billingReason === 'subscription_create' && s.trialStart !== null,
+    isInitialForTrial: drawn.billingReason === 'subscription_create' && s.trialStart !== null,
     collectible: s.billingStatus !== 'unpaid',
   });
+}
+
+/** The row before its next period begins at `at`, where the items of that period have another interval. */
+export function intoNextInterval(s: SubscriptionState, facts: Facts, at: Date): SubscriptionState {
+  const interval = turnOver(facts.items).items[0]?.interval;
+  if (!interval || sameInterval(interval, intervalOf(s))) return s;
+  return { ...s, billingInterval: interval.unit, billingIntervalCount: interval.count, anchorAt: at, periodIndex: 0 };
 }
 
 /** The row after a period has begun. */

@@ -1,7 +1,7 @@
 import { DomainError } from '../../errors/domain-error.js';
 import { addSeconds, secondsBetween, startOfSecond } from '../period/period.js';
 import { blockOf, shiftDunning } from './dunning.js';
-import { chargesAutomatically, enterPeriod, invoiceFor, plan, type Facts, type InvoiceFacts, type Plan } from './plan.js';
+import { chargesAutomatically, enterPeriod, intoNextInterval, invoiceFor, plan, type Facts, type InvoiceFacts, type Plan } from './plan.js';
 import { assertMayMove, moved } from './subscription.machine.js';
 import { hasFixedAnchor, intervalOf, isInTrial, periodFrom, type BilledPeriod, type SubscriptionState } from './subscription.state.js';
 
@@ -66,7 +66,7 @@ function planCollect(s: SubscriptionState, input: ResumeInput, facts: Facts): Pl
 function planNewPeriod(paused: SubscriptionState, input: ResumeInput, facts: Facts): Plan {
   const begun = hasBegunResuming(paused) ? facts.openInvoices.find((open) => open.periodStart >= paused.currentPeriodStart) : undefined;
   if (begun ? isRunning(begun, facts) : isSettledBegun(paused, facts)) return planCollect(paused, input, facts);
-  const s = begun ? { ...paused, completedCycles: paused.completedCycles - 1 } : paused;
+  const s = intoNextInterval(begun ? { ...paused, completedCycles: paused.completedCycles - 1 } : paused, facts, facts.now);
   const period = resumedPeriod(s, input, facts.now);
   const reason = s.completedCycles === 0 ? 'subscription_create' : 'subscription_cycle';
   const invoice = invoiceFor(s, facts, period, reason);

@@ -3,6 +3,7 @@ import { moneyBack } from './cancel-subscription.js';
 import { blockOf, chargePaceMs, dunningEndsAt, failureEmails, incompleteRetryMs, nextRetry, policyInForce, policyOf, type Failure } from './dunning.js';
 import { chargesAutomatically, plan, type Facts, type InvoiceFacts, type Plan, type SubscriptionEvent } from './plan.js';
 import { hasBegunResuming, planResumePaid } from './resume-subscription.js';
+import { settlePending } from './settle-pending.js';
 import { moved, type Move } from './subscription.machine.js';
 import type { Dunning, DunningBlock, SubscriptionState } from './subscription.state.js';
 
@@ -11,7 +12,7 @@ export function planSettlement(s: SubscriptionState, facts: Facts): Plan | null 
   const invoice = facts.charging;
   if (!invoice || invoice.payment === 'unresolved') return null;
   const settled: SubscriptionState = { ...s, chargingInvoiceId: null };
-  if (s.status === 'cancelled') return planAfterCancel(settled, invoice);
+  if (s.status === 'cancelled') return planAfterCancel(settled, invoice, facts);
   if (invoice.status === 'paid') return planPaid(settled, facts);
   if (invoice.status === 'void') return s.status === 'trialing' || s.resuming ? plan(settled) : planPaid(settled, facts);
   if (!chargesAutomatically(s)) return plan({ ...settled, chargeAt: facts.openInvoices[0]?.dueDate ?? null });
@@ -38,7 +39,7 @@ function planOverduePaid(s: SubscriptionState, facts: Facts): Plan | null {
 
 function planPaid(s: SubscriptionState, facts: Facts): Plan {
   const owed = facts.openInvoices[0];
-  if (owed) return plan({ ...s, chargeAt: chargesAutomatically(s) ? nextCharge(s, facts.now) : owed.dueDate });
+  if (owed) return plan({ ...s, chargeAt: chargesAutomatically(s) ? nextCharge(s, owed, facts.now) : owed.dueDate });
   if (s.status === 'paused') return isResumePaid(s) ? planResumePaid(s, facts) : planPaidWhilePaused(s);
   const first = s.status === 'trialing';
   if (!first && s.billingStatus === 'current') return plan(s);
@@ -56,9 +57,9 @@ function isResumePaid(s: SubscriptionState): boolean {
   return s.resuming && (s.keptTime?.owed === true || hasBegunResuming(s));
 }
 
-/** Other invoices are owed: in dunning at once, after downtime one in 24 hours. */
-function nextCharge(s: SubscriptionState, now: Date): Date {
-  if (s.dunning || s.resuming || !s.lastChargeAt) return now;
+/** Other invoices are owed: in dunning, and for a change that is charged now, at once; after downtime one in 24 hours. */
+function nextCharge(s: SubscriptionState, owed: InvoiceFacts, now: Date): Date {
+  if (s.dunning || s.resuming || !s.lastChargeAt || owed.billingReason === 'subscription_update') return now;
   return new Date(Math.max(now.getTime(), s.lastChargeAt.getTime() + chargePaceMs));
 }
 
@@ -137,15 +138,16 @@ export function planDunningEnd(s: SubscriptionState, facts: Facts): Plan {
       return plan(moved(s, 'dunning_ended', { ...s, billingStatus: 'unpaid', dunning: null, chargeAt: null }), ['dunning_ended', 'unpaid']);
     default: {
       const closed = facts.openInvoices.map((invoice) => ({ invoiceId: invoice.id, as: 'uncollectible' as const }));
-      return plan(moved(s, 'dunning_ended', cancelledState(s, facts.now)), ['dunning_ended', 'canceled'], { closed });
+      const pending = settlePending(s, facts, { unusedSeconds: 0, forgives: true });
+      return plan(moved(s, 'dunning_ended', cancelledState(s, facts.now)), ['dunning_ended', 'canceled'], { closed, ...pending });
     }
   }
 }
 
 /** Cancelled while the payment was unresolved: on success it counts and the refund options apply, else the cancel's rule. */
-function planAfterCancel(s: SubscriptionState, invoice: InvoiceFacts): Plan {
+function planAfterCancel(s: SubscriptionState, invoice: InvoiceFacts, facts: Facts): Plan {
   const options = s.cancelOptions ?? { cancelUnpaidInvoices: false, fullRefund: false, prorate: false };
-  if (invoice.status === 'paid') return plan(s, [], moneyBack(s, options, { paid: invoice, at: s.cancelledAt ?? s.currentPeriodEnd }));
+  if (invoice.status === 'paid') return plan(s, [], moneyBack(s, options, { facts, only: invoice.id, at: s.cancelledAt ?? s.currentPeriodEnd }));
   const closed = options.cancelUnpaidInvoices ? [{ invoiceId: invoice.id, as: 'void' as const }] : [];
   return plan(s, [], { closed });
 }

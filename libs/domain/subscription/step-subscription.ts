@@ -1,10 +1,11 @@
 import { secondsBetween } from '../period/period.js';
 import { cancelledState, planPauseAtEnd, planStart, planTrialEnd } from './begin-subscription.js';
 import { chargePaceMs, missedPeriodsAllowed } from './dunning.js';
-import { chargesAutomatically, enterPeriod, invoiceFor, plan, type Facts, type Plan } from './plan.js';
+import { chargesAutomatically, enterPeriod, intoNextInterval, invoiceFor, plan, type Facts, type Plan } from './plan.js';
 import { nextInvoice } from './next-invoice.js';
 import { planRemind, planReminders } from './remind.js';
 import { planResume } from './resume-subscription.js';
+import { settlePending } from './settle-pending.js';
 import { planDunningEnd, planFailed, planPaidElsewhere, planSettlement } from './settle-subscription.js';
 import { moved } from './subscription.machine.js';
 import { nextDue, type Due } from './subscription.schedule.js';
@@ -60,19 +61,22 @@ function held(s: SubscriptionState, facts: Facts): Plan | null {
 
 function planExpire(s: SubscriptionState, facts: Facts): Plan {
   const closed = facts.openInvoices.map((invoice) => ({ invoiceId: invoice.id, as: 'void' as const }));
-  return plan(moved(s, 'expire', cancelledState(s, facts.now)), ['canceled'], { closed });
+  const pending = settlePending(s, facts, { unusedSeconds: 0, forgives: true });
+  return plan(moved(s, 'expire', cancelledState(s, facts.now)), ['canceled'], { closed, ...pending });
 }
 
 function planPeriodEnd(s: SubscriptionState, facts: Facts): Plan {
   if (s.cancelAtEnd || isLastCycle(s)) {
-    return held(s, facts) ?? plan(moved(s, 'cancel_at_end_reached', cancelledState(s, facts.now)), ['canceled']);
+    const pending = settlePending(s, facts, { unusedSeconds: 0, forgives: false });
+    return held(s, facts) ?? plan(moved(s, 'cancel_at_end_reached', cancelledState(s, facts.now)), ['canceled'], pending);
   }
   if (s.pauseAtEnd) return held(s, facts) ?? planPauseAtEnd(s);
   return planRenewal(s, facts);
 }
 
 /** The next period begins on time; its charge follows after the jitter, or when older invoices are paid. */
-export function planRenewal(s: SubscriptionState, facts: Facts): Plan {
+export function planRenewal(before: SubscriptionState, facts: Facts): Plan {
+  const s = intoNextInterval(before, facts, before.currentPeriodEnd);
   const period = periodFrom(s.anchorAt, intervalOf(s), s.currentPeriodEnd);
   const entered = enterPeriod(s, period);
   const invoice = invoiceFor(s, facts, period, 'subscription_cycle');

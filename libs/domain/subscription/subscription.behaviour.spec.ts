@@ -300,7 +300,7 @@ describe('cancelling', () => {
   it('refunds the period instead, if asked', () => {
     const sub = begin();
     const plan = planCancel(sub.s, { ...noCancelOptions, fullRefund: true }, sub.facts());
-    expect(plan).toMatchObject({ creditAtom: 0, refund: { amountAtom: 3_100 } });
+    expect(plan).toMatchObject({ creditAtom: 0, refunds: [{ amountAtom: 3_100 }] });
   });
 
   it('waits for an unresolved payment and then applies the same options', () => {

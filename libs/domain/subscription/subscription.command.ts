@@ -1,5 +1,7 @@
 import type { DunningPolicy } from './dunning-policy.js';
 import { planCancel } from './cancel-subscription.js';
+import { planChangeItems } from './change-items.js';
+import type { ItemInput, ProrationBehavior } from './item-changes.js';
 import { planPause } from './pause-subscription.js';
 import type { Facts, Plan } from './plan.js';
 import { planResume } from './resume-subscription.js';
@@ -58,7 +60,12 @@ export type SubscriptionCommand =
       dunningPolicy?: DunningPolicy | null;
       /** RFC 3339, or `now`. */
       trialEnd?: string;
+      collectionMethod?: 'charge_automatically' | 'send_invoice';
+      netD?: number | null;
+      items?: ItemInput[];
+      proration?: ProrationBehavior;
     }
+  | { type: 'changeItems'; items: ItemInput[]; proration: ProrationBehavior }
   | { type: 'endTrial' };
 
 /** What a command answers: the row is committed; `settled`: its payment has an outcome, or there is none. */
@@ -69,7 +76,10 @@ export interface CommandOutcome {
   refundAtom: number;
   /** UUID of the invoice that the command finalised. */
   invoiceId: string | null;
+  /** UUIDs of lines that wait for the next invoice since. */
+  pendingIds?: string[];
 }
+
 
 /** What the command does to the subscription now; null when nothing changes. @throws DomainError 409 or 422. */
 export function planCommand(s: SubscriptionState, command: SubscriptionCommand, facts: Facts): Plan | null {
@@ -82,6 +92,8 @@ export function planCommand(s: SubscriptionState, command: SubscriptionCommand, 
       return planCancel(s, command, facts);
     case 'endTrial':
       return planEndTrial(s, facts);
+    case 'changeItems':
+      return planChangeItems(s, command, facts);
     case 'update': {
       const { type: _, paymentMethodId, trialEnd, ...fields } = command;
       const end = trialEnd === undefined || trialEnd === 'now' ? trialEnd : new Date(trialEnd);

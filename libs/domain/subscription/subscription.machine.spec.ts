@@ -63,9 +63,9 @@ describe('the subscription table', () => {
   it('refuses what is not listed and names the state and the allowed moves', () => {
     const paused: Standing = { status: 'paused', billingStatus: 'current' };
     expect(() => assertMayMove(paused, 'cancel_at_end')).toThrow(DomainError);
-    expect(allowedCommands(paused)).toEqual(['pause_again', 'resume', 'cancel', 'update']);
+    expect(allowedCommands(paused)).toEqual(['pause_again', 'resume', 'cancel', 'change_items', 'update']);
     expect(allowedCommands({ status: 'cancelled', billingStatus: null })).toEqual([]);
-    expect(() => assertMayMove(paused, 'pause')).toThrow(/paused.*pause.*Allowed now: pause_again, resume, cancel, update/);
+    expect(() => assertMayMove(paused, 'pause')).toThrow(/paused.*pause.*Allowed now: pause_again, resume, cancel, change_items, update/);
   });
 
   it('lets no move arrive outside the table', () => {

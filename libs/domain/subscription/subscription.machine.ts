@@ -100,6 +100,22 @@ export const table = {
     command: true,
   },
   end_trial: { from: ['trialing/current'], to: ['trialing/current', 'active/current', 'paused/incomplete', 'cancelled'], command: true },
+  change_items: {
+    from: [
+      'trialing/scheduled',
+      'trialing/current',
+      'active/current',
+      'active/past_due',
+      'active/unpaid',
+      'paused/scheduled',
+      'paused/current',
+      'paused/incomplete',
+      'paused/past_due',
+      'paused/unpaid',
+    ],
+    to: 'unchanged',
+    command: true,
+  },
   change_trial: { from: ['trialing/scheduled', 'trialing/current'], to: 'unchanged', command: true },
   update: {
     from: [

@@ -1,13 +1,16 @@
 import type { EmailKind } from '../email/email.js';
+import type { BillableItem } from '../invoice/invoice.draft.js';
 import type { OutcomeClass } from '../payment/outcome.js';
 import { planCancel, type CancelInput } from './cancel-subscription.js';
 import { planCreate, type NewSubscription } from './create-subscription.js';
 import { planPause, type PauseInput } from './pause-subscription.js';
 import { defaultDunningPolicy } from './dunning-policy.js';
-import type { BillingRules, Facts, InvoiceFacts, Plan } from './plan.js';
+import { itemsAfter } from './item-changes.js';
+import type { BillingRules, Facts, InvoiceFacts, ItemPrice, Plan } from './plan.js';
 import { planResume } from './resume-subscription.js';
 import { planStep } from './step-subscription.js';
 import { stateOf, type State } from './subscription.machine.js';
+import { LinesSketch } from './subscription.lines.sketch.js';
 import { nextDue } from './subscription.schedule.js';
 import type { SubscriptionState } from './subscription.state.js';
 import { planUpdate, type UpdateInput } from './update-subscription.js';
@@ -25,6 +28,8 @@ interface World {
   outcomes: (OutcomeClass | 'unresolved')[];
   price: number;
   rules?: Partial<BillingRules>;
+  prices?: ItemPrice[];
+  minimumAtom?: number;
 }
 
 /** One subscription in memory: plans are applied as the database would, payments answer as told. */
@@ -37,10 +42,15 @@ export class Sketch {
   reminders: { at: Date; invoiceId: string }[] = [];
   emails: EmailKind[] = [];
   credit = 0;
+  refunded = 0;
+  items: BillableItem[];
+  lines = new LinesSketch(this.invoices);
   visited = new Set<State>();
 
   constructor(readonly world: World, input: Partial<NewSubscription> = {}) {
-    this.apply(planCreate({ ...defaults, ...input }, this.facts()));
+    const terms = { ...defaults, ...input };
+    this.items = [{ ...item, unitAmountAtom: world.price, interval: { unit: terms.billingInterval, count: terms.billingIntervalCount } }];
+    this.apply(planCreate(terms, this.facts()));
   }
 
   facts(): Facts {
@@ -49,9 +59,14 @@ export class Sketch {
       now: this.world.now,
       jitterSeconds: 30,
       rules: { dunningPolicy: defaultDunningPolicy, upcomingDays: 3, ...this.world.rules },
-      items: [{ ...item, unitAmountAtom: this.world.price }],
+      items: this.items,
       paymentMethodId: this.world.method,
       balanceAtom: 0,
+      pending: this.lines.pending(),
+      billed: this.lines.billed(),
+      periodInvoices: this.periodInvoices(),
+      prices: this.world.prices ?? [],
+      minimumAtom: this.world.minimumAtom ?? 0,
       openInvoices: open,
       charging: this.invoices.find(({ id }) => id === this.s?.chargingInvoiceId) ?? null,
       latestInvoice: this.invoices.findLast(({ status }) => status !== 'draft') ?? null,
@@ -66,8 +81,10 @@ export class Sketch {
     if (plan.upcoming) this.announced.push({ at: this.world.now, totalAtom: plan.upcoming.totalAtom });
     this.emails.push(...plan.emails.map(({ kind }) => kind));
     for (const id of plan.reminded) this.remind(id);
-    this.credit += plan.creditAtom;
-    if (plan.invoice) this.finalise(plan.invoice);
+    this.credit += plan.creditAtom + (plan.invoice?.creditedAtom ?? 0);
+    this.refunded += plan.refunds.reduce((sum, { amountAtom }) => sum + amountAtom, 0);
+    this.items = itemsAfter(itemsAfter(this.items, plan.items), plan.invoice?.turnover ?? []);
+    this.lines.store(plan, plan.invoice ? this.finalise(plan.invoice) : null);
     for (const closed of plan.closed) this.invoice(closed.invoiceId).status = closed.as;
     if (plan.charge) this.charge(plan.charge.invoiceId);
   }
@@ -125,12 +142,19 @@ export class Sketch {
     return this.invoices.find((candidate) => candidate.id === id)!;
   }
 
-  private finalise(draft: NonNullable<Plan['invoice']>): void {
+  private periodInvoices(): InvoiceFacts[] {
+    const latest = this.invoices.findLast(({ status }) => status !== 'draft');
+    return this.invoices.filter(({ status, periodEnd }) => status === 'paid' && periodEnd >= latest!.periodEnd);
+  }
+
+  private finalise(draft: NonNullable<Plan['invoice']>): string {
+    const isUpdate = draft.billingReason === 'subscription_update';
     const duplicate = this.invoices.some(({ periodStart }) => periodStart.getTime() === draft.periodStart.getTime());
-    expect(duplicate).toBe(false);
+    expect(duplicate && !isUpdate).toBe(false);
     const id = `invoice-${this.invoices.length + 1}`;
     const paidAtom = draft.status === 'paid' ? draft.dueAtom : 0;
     this.invoices.push({ ...draft, id, paidAtom, refundedAtom: 0, payment: 'none', failure: null });
+    return id;
   }
 }
 
@@ -147,7 +171,7 @@ function settle(invoice: InvoiceFacts, outcome: OutcomeClass | 'unresolved'): vo
 
 const item = {
   id: 'item', priceId: 'price', productId: 'product', name: 'Plan', description: null, quantity: 1,
-  unitAmountAtom: 3_100, pricingModel: 'standard', transformQuantityDivideBy: 1,
+  unitAmountAtom: 3_100, pricingModel: 'standard', transformQuantityDivideBy: 1, currency: 'eur',
 };
 const defaults: NewSubscription = {
   id: 'sub', currency: 'eur', billingInterval: 'month', billingIntervalCount: 1, startsAt: null, trialEnd: null, trialDays: 0,

@@ -90,6 +90,10 @@ export function intervalOf(s: Pick<SubscriptionState, 'billingInterval' | 'billi
   return { unit: s.billingInterval, count: s.billingIntervalCount };
 }
 
+export function sameInterval(a: Interval, b: Interval): boolean {
+  return a.unit === b.unit && a.count === b.count;
+}
+
 /** The current period is the trial itself. */
 export function isInTrial(s: SubscriptionState): boolean {
   return s.trialEnd !== null && s.currentPeriodStart < s.trialEnd;

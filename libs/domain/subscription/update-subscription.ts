@@ -1,6 +1,8 @@
-import { invalidField } from '../../errors/domain-error.js';
+import { DomainError, invalidField } from '../../errors/domain-error.js';
 import { planTrialEnd } from './begin-subscription.js';
+import { planChangeItems } from './change-items.js';
 import type { DunningPolicy } from './dunning-policy.js';
+import { itemsAfter, type ItemInput, type ProrationBehavior } from './item-changes.js';
 import { plan, type Facts, type Plan } from './plan.js';
 import { assertMayMove, moved, refusedMove } from './subscription.machine.js';
 import { hasFixedAnchor, isInTrial, resumptionAfter, type SubscriptionState } from './subscription.state.js';
@@ -16,17 +18,38 @@ export interface UpdateInput {
   dunningPolicy?: DunningPolicy | null;
   /** A new end of the trial; `now` ends it. */
   trialEnd?: Date | 'now';
+  collectionMethod?: SubscriptionState['collectionMethod'];
+  netD?: number | null;
+  items?: ItemInput[];
+  proration?: ProrationBehavior;
 }
 
-/** Returns null when nothing changes. */
+/** Items first, then the rest on top of them; one fact. Returns null when nothing changes. */
 export function planUpdate(s: SubscriptionState, input: UpdateInput, facts: Facts): Plan | null {
   assertMayMove(s, 'update');
+  const { items = [], proration = 'create_prorations', ...fields } = input;
+  const changed = items.length > 0 ? planChangeItems(s, { items, proration }, facts) : null;
+  if (!changed) return planFields(s, fields, facts);
+  const rest = planFields(changed.next, fields, { ...facts, items: itemsAfter(facts.items, changed.items) });
+  if (!rest) return changed;
+  const events = [...new Set([...changed.events, ...rest.events])];
+  return { ...rest, events, invoice: rest.invoice ?? changed.invoice, items: changed.items, pending: changed.pending };
+}
+
+function planFields(s: SubscriptionState, input: Omit<UpdateInput, 'items' | 'proration'>, facts: Facts): Plan | null {
   const { trialEnd, cancelAtEnd, ...fields } = input;
   const changed = withCancelAtEnd({ ...s, ...definedOnly(fields) }, cancelAtEnd);
+  assertCollectable(s, changed, facts);
   if (trialEnd === 'now') return planEndTrial(changed, facts);
   const next = trialEnd === undefined ? changed : withTrialEnd(changed, trialEnd, facts.now);
   if (same(s, next)) return null;
   return plan(moved(s, 'update', next), ['updated']);
+}
+
+/** What is open was asked for in one way, and stays so. */
+function assertCollectable(s: SubscriptionState, next: SubscriptionState, facts: Facts): void {
+  if (next.collectionMethod === s.collectionMethod || (facts.openInvoices.length === 0 && s.chargingInvoiceId === null)) return;
+  throw new DomainError('conflict', 'An invoice is open: it must be paid or voided before collection_method changes.');
 }
 
 function withCancelAtEnd(s: SubscriptionState, cancelAtEnd: boolean | undefined): SubscriptionState {

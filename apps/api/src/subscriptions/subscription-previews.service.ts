@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { asc, eq } from 'drizzle-orm';
 import { invoiceRows } from '../../../../libs/db/invoice.writes.js';
-import { checkExpectedTotal, readRequest, resolveSubscription } from '../../../../libs/db/subscription-prices.queries.js';
+import { checkExpectedTotal, readRequest, resolveItemPrices, resolveSubscription } from '../../../../libs/db/subscription-prices.queries.js';
 import { factsOfNew, itemRows, subscriptionRow } from '../../../../libs/db/subscription.record.js';
 import { jitterOf, readFacts, readPricedItems, viewWithItems } from '../../../../libs/db/subscription.queries.js';
 import { clockworkOf } from '../../../../libs/db/test-clock.queries.js';
@@ -49,7 +49,8 @@ export class SubscriptionPreviewsService {
   async command(row: SubscriptionRow, command: SubscriptionCommand): Promise<CommandPreview> {
     const { db, environment } = this.infrastructure;
     if (row.status === 'cancelled') assertMayMove(row, 'update');
-    const facts = await readFacts(db, row, await this.clock(row));
+    const prices = await resolveItemPrices(db, row, 'items' in command ? (command.items ?? []) : []);
+    const facts = await readFacts(db, row, await this.clock(row), prices);
     const plan = planCommand(row, command, facts);
     const after: SubscriptionRow = plan ? { ...row, ...assumePaid(plan, facts), updatedAt: facts.now } : row;
     const items = await readPricedItems(db, [row.id]);

@@ -78,7 +78,7 @@ export class SubscriptionsService {
     const command = readCancel(body);
     if (body.is_preview) {
       const { subscription, plan } = await this.previews.command(row, command);
-      return { subscription, balance_credit_amount_atom: plan?.creditAtom ?? 0, refund_amount_atom: plan?.refund?.amountAtom ?? 0 };
+      return { subscription, balance_credit_amount_atom: (plan?.creditAtom ?? 0) + (plan?.invoice?.creditedAtom ?? 0), refund_amount_atom: plan?.refunds.reduce((sum, { amountAtom }) => sum + amountAtom, 0) ?? 0 };
     }
     const outcome = await this.command(caller, row, command);
     return {
@@ -201,5 +201,6 @@ export class SubscriptionsService {
 }
 
 function moveOf(command: SubscriptionCommand): Move {
+  if (command.type === 'changeItems') return 'change_items';
   return command.type === 'endTrial' ? 'end_trial' : command.type;
 }

@@ -1,0 +1,2 @@
+CREATE INDEX "invoice_items_subscription" ON "invoice_items" USING btree ("subscription_id","period_end");--> statement-breakpoint
+CREATE INDEX "invoice_items_debit" ON "invoice_items" USING btree ("debit_item_id") WHERE debit_item_id is not null;

@@ -1,0 +1,97 @@
+import { and, asc, eq, isNull, or, sql } from 'drizzle-orm';
+import type { InvoiceStatus } from '../domain/invoice/invoice.machine.js';
+import type { InvoiceLine, PendingLine } from '../domain/invoice/invoice.draft.js';
+import { minimumAmount } from '../domain/invoice/minimum-amount.js';
+import type { BilledLine } from '../domain/invoice/proration.lines.js';
+import type { InvoiceFacts } from '../domain/subscription/plan.js';
+import type { Db, Tx } from './client.js';
+import { invoiceItems, invoices, paymentProcessors, type InvoiceItemRow, type SubscriptionRow } from './schema/index.js';
+
+type Owner = Pick<SubscriptionRow, 'accountId' | 'customerId' | 'currency'> & { id: string | null };
+
+/** Whether a line's own debit was paid, or waits as well. */
+export const backed = sql<boolean>`(${invoiceItems.debitItemId} is null or exists (
+  select 1 from invoice_items d left join invoices i on i.id = d.invoice_id
+  where d.id = ${invoiceItems.debitItemId} and d.deleted_at is null and (i.id is null or i.status = 'paid')))`;
+
+/** What the subscription's next invoice takes in: its own waiting lines and its customer's in the same currency, oldest first. */
+export async function readPendingLines(db: Db | Tx, owner: Owner): Promise<PendingLine[]> {
+  const ofSubscription = owner.id === null ? undefined : eq(invoiceItems.subscriptionId, owner.id);
+  const rows = await db
+    .select({ row: invoiceItems, backed })
+    .from(invoiceItems)
+    .where(
+      and(
+        eq(invoiceItems.customerId, owner.customerId),
+        eq(invoiceItems.accountId, owner.accountId),
+        eq(invoiceItems.currency, owner.currency),
+        isNull(invoiceItems.invoiceId),
+        isNull(invoiceItems.deletedAt),
+        or(ofSubscription, isNull(invoiceItems.subscriptionId)),
+      ),
+    )
+    .orderBy(asc(invoiceItems.id));
+  return rows.map(({ row, backed: isBacked }) => ({ ...lineOf(row), priceType: row.priceType, pendingId: row.id, isOwn: row.subscriptionId !== null, isBacked }));
+}
+
+export function lineOf(row: InvoiceItemRow): InvoiceLine {
+  const { subscriptionItemId, priceId, productId, name, description, quantity, amountAtom, proration, periodStart, periodEnd, debitItemId } = row;
+  return { subscriptionItemId, priceId, productId, name, description, quantity, amountAtom, proration, periodStart, periodEnd, debitItemId };
+}
+
+/** The last period that was invoiced ends then. */
+const latestEnd = (subscriptionId: string) => sql`(select n.period_end from invoices n
+  where n.subscription_id = ${subscriptionId} and n.period_key is not null order by n.period_start desc, n.id desc limit 1)`;
+
+/**
+ * The newest debit of each item in the current period, unless it was given back already or its invoice is worth nothing. Uses
+ * `invoice_items_subscription` and `invoice_items_debit`.
+ */
+export async function readBilledLines(db: Db | Tx, subscriptionId: string): Promise<BilledLine[]> {
+  const rows = await db
+    .selectDistinctOn([invoiceItems.subscriptionItemId], {
+      row: invoiceItems,
+      invoice: { id: invoices.id, status: invoices.status, totalAtom: invoices.totalAtom, refundedAtom: invoices.refundedAtom },
+    })
+    .from(invoiceItems)
+    .leftJoin(invoices, eq(invoices.id, invoiceItems.invoiceId))
+    .where(
+      and(
+        eq(invoiceItems.subscriptionId, subscriptionId),
+        sql`${invoiceItems.subscriptionItemId} is not null and ${invoiceItems.amountAtom} > 0 and ${invoiceItems.debitItemId} is null`,
+        isNull(invoiceItems.deletedAt),
+        sql`coalesce(${invoices.status}, 'open') not in ('void', 'uncollectible')`,
+        sql`${invoiceItems.periodEnd} >= ${latestEnd(subscriptionId)}`,
+        sql`not exists (select 1 from invoice_items c left join invoices i on i.id = c.invoice_id
+          where c.debit_item_id = ${invoiceItems.id} and c.deleted_at is null and coalesce(i.status, 'open') <> 'void')`,
+      ),
+    )
+    .orderBy(invoiceItems.subscriptionItemId, sql`${invoiceItems.periodStart} desc, ${invoiceItems.id} desc`);
+  return rows.map(({ row, invoice }) => ({ ...lineOf(row), id: row.id, invoice: invoice && { ...invoice, status: invoice.status as InvoiceStatus } }));
+}
+
+/** Paid invoices of the current period, oldest first. */
+export async function readPeriodInvoices(db: Db | Tx, subscriptionId: string): Promise<InvoiceFacts[]> {
+  const rows = await db
+    .select()
+    .from(invoices)
+    .where(
+      and(
+        eq(invoices.subscriptionId, subscriptionId),
+        eq(invoices.status, 'paid'),
+        sql`${invoices.billingReason} <> 'manual'`,
+        sql`${invoices.periodEnd} >= ${latestEnd(subscriptionId)}`,
+      ),
+    )
+    .orderBy(asc(invoices.id));
+  return rows.map((row) => ({ ...row, billingReason: row.billingReason as InvoiceFacts['billingReason'], payment: 'succeeded', failure: null }));
+}
+
+/** What at least one enabled connection of the account can charge, in atoms. */
+export async function readMinimum(db: Db | Tx, accountId: string, currency: string): Promise<number> {
+  const connections = await db
+    .select({ kind: paymentProcessors.kind, settings: paymentProcessors.settings })
+    .from(paymentProcessors)
+    .where(and(eq(paymentProcessors.accountId, accountId), eq(paymentProcessors.isEnabled, true), isNull(paymentProcessors.deletedAt)));
+  return minimumAmount(connections, currency);
+}
