@@ -1,13 +1,12 @@
 import { and, eq, inArray, isNull } from 'drizzle-orm';
 import type { NewSubscription } from '../domain/subscription/create-subscription.js';
 import type { ItemInput } from '../domain/subscription/item-changes.js';
-import type { ItemPrice } from '../domain/subscription/plan.js';
 import type { NewSubscriptionJson } from '../domain/subscription/subscription.command.js';
 import { DomainError, invalidField } from '../errors/domain-error.js';
 import type { Db, Tx } from './client.js';
 import { newId } from './mint.js';
 import { findWithoutCompanion } from './price-references.queries.js';
-import { itemPrice, readPricedItems } from './subscription.queries.js';
+import { readPricedItems } from './subscription.queries.js';
 import { customers, paymentMethods, paymentRoutes, prices, products, type CustomerRow, type PriceRow, type ProductRow, type SubscriptionRow } from './schema/index.js';
 
 /** A request for a subscription after its ids were read; all ids are UUIDs, times are instants. */
@@ -61,6 +60,7 @@ export async function resolveSubscription(db: Db | Tx, accountId: string, reques
     paymentRouteId: request.paymentRouteId,
     cancelAtEnd: request.cancelAtEnd,
     totalBillingCycles: request.totalBillingCycles,
+    skipInvoicePayment: request.skipInvoicePayment,
     dunningPolicy: request.dunningPolicy ?? null,
   };
   return { input, customer, items, name: items.map(({ price, product }) => price.name ?? product.name).join(', ').slice(0, 500) };
@@ -89,7 +89,7 @@ function assertSubscribable(price: PriceRow | undefined, customerId: string, at:
  * @throws DomainError 422 naming the field: an unknown, archived or one-time price, one of other customers, one that is sold only
  * with another one that is missing.
  */
-export async function resolveItemPrices(db: Db | Tx, row: SubscriptionRow, items: readonly ItemInput[]): Promise<ItemPrice[]> {
+export async function resolveItemPrices(db: Db | Tx, row: SubscriptionRow, items: readonly ItemInput[]): Promise<SoldPrice[]> {
   const named = items.filter(({ priceId }) => priceId !== undefined);
   if (named.length === 0) return [];
   const found = await db
@@ -107,7 +107,12 @@ export async function resolveItemPrices(db: Db | Tx, row: SubscriptionRow, items
   const alone = sold[findWithoutCompanion(sold)];
   const guilty = named.find(({ priceId }) => priceId === alone?.id);
   if (guilty) throw invalidField([...guilty.path, 'price_id'], 'The price is sold only with another one that is missing here');
-  return found.map(({ price, product }) => itemPrice(price, product));
+  return found;
+}
+
+export interface SoldPrice {
+  price: PriceRow;
+  product: ProductRow;
 }
 
 async function priceItems(db: Db | Tx, accountId: string, request: SubscriptionRequest): Promise<PricedRequestItem[]> {

@@ -89,7 +89,7 @@ export interface Clockwork {
  * Everything a plan needs to know about a subscription that exists. `prices`: those that a command names; what was billed is
  * read for commands, and once cancelled.
  */
-export async function readFacts(db: Db | Tx, row: SubscriptionRow, clock: Clockwork, named?: ItemPrice[]): Promise<Facts> {
+export async function readFacts(db: Db | Tx, row: SubscriptionRow, clock: Clockwork, named?: { price: PriceRow; product: ProductRow }[]): Promise<Facts> {
   const givesBack = named !== undefined || row.status === 'cancelled';
   const [items, paymentMethodId, balanceAtom, invoices] = [
     await readPricedItems(db, [row.id]),
@@ -109,7 +109,7 @@ export async function readFacts(db: Db | Tx, row: SubscriptionRow, clock: Clockw
     pending: await readPendingLines(db, row),
     billed: givesBack ? await readBilledLines(db, row.id) : [],
     periodInvoices: givesBack ? await readPeriodInvoices(db, row.id) : [],
-    prices: named ?? [],
+    prices: (named ?? []).map(({ price, product }) => itemPrice(price, product)),
     minimumAtom: await readMinimum(db, row.accountId, row.currency),
   };
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Environment } from '../domain/environment.js';
 import type { FieldProblem } from '../errors/domain-error.js';
 import { httpCredentials, httpSettings } from './http/http.settings.js';
+import { minimumAmounts } from './minimum-amounts.js';
 import type { ProcessorKind } from './port.js';
 import { simulatorOutcomeNames } from './simulator/simulator-outcome.js';
 import { stripeCredentials, stripeSettings } from './stripe/stripe.settings.js';
@@ -24,6 +25,7 @@ const settingsByKind: Record<ProcessorKind, (place: ProcessorPlace) => z.ZodType
     settle_after_ms: z.int().min(0).max(86_400_000),
     /** Test cards are shared, so by default refusals are counted per payment method only. */
     count_by_fingerprint: z.boolean(),
+    minimum_amounts: minimumAmounts,
   }).partial(),
   stripe: stripeSettings,
   http: httpSettings,

@@ -83,6 +83,8 @@ async function fresh(path: string, body: unknown): Promise<string> {
 
 type Call = () => Promise<[path: string, body?: unknown]>;
 
+const freshItem = async () => (await account.admin.get(`/subscriptions/${await fresh('/subscriptions/', subscriptionBody())}`)).body.subscription_items[0].id;
+
 /** How each published operation is called here, by its published name. */
 const calls: Record<string, Call> = {
   'POST /charges/list': async () => ['/charges/list', {}],
@@ -122,6 +124,12 @@ const calls: Record<string, Call> = {
   },
   'DELETE /invoice-items/{invoice_item_id}': async () => [`/invoice-items/${await fresh('/invoice-items/', { customer_id: world.cus, price_id: world.price })}`],
   'GET /invoice-items/{invoice_item_id}': async () => [`/invoice-items/${(await account.admin.post('/invoice-items/list', {})).body.data[0].id}`],
+  'POST /subscription-items': async () => ['/subscription-items/', { subscription_id: await fresh('/subscriptions/', subscriptionBody()), price_id: world.monthly }],
+  'PUT /subscription-items/{subscription_item_id}': async () => [`/subscription-items/${await freshItem()}`, { quantity: 2 }],
+  'DELETE /subscription-items/{subscription_item_id}': async () => {
+    const id = await fresh('/subscriptions/', subscriptionBody());
+    return [`/subscription-items/${await fresh('/subscription-items/', { subscription_id: id, price_id: world.monthly })}`, { drop_at_end: false }];
+  },
   'GET /subscription-items/{subscription_item_id}': async () => [
     `/subscription-items/${(await account.admin.get(`/subscriptions/${world.sub}`)).body.subscription_items[0].id}`,
   ],

@@ -26,6 +26,7 @@ import { ProductFamilyModule } from './product-family/product-family.module.js';
 import { ProductsModule } from './products/products.module.js';
 import { ReconciliationsModule } from './reconciliations/reconciliations.module.js';
 import { RefundsModule } from './refunds/refunds.module.js';
+import { SubscriptionItemsModule } from './subscription-items/subscription-items.module.js';
 import { SubscriptionsModule } from './subscriptions/subscriptions.module.js';
 import { TestClocksModule } from './test-clocks/test-clocks.module.js';
 import { WebhookDeliveriesModule } from './webhook-deliveries/webhook-deliveries.module.js';
@@ -60,6 +61,7 @@ const features = [
   RefundsModule,
   SubscriptionsModule,
   TestClocksModule,
+  SubscriptionItemsModule,
   WebhookDeliveriesModule,
   WebhookEndpointsModule,
 ];

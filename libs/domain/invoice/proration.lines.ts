@@ -35,9 +35,21 @@ function worthOf({ amountAtom, invoice }: BilledLine): number {
 }
 
 /** Of what was billed and not refunded, never more. */
-export function unusedPart(line: BilledLine, seconds: number): number {
+function unusedPart(line: BilledLine, seconds: number): number {
   const span = secondsBetween(line.periodStart, line.periodEnd);
   return prorate(worthOf(line), Math.min(seconds, span), span);
+}
+
+/** Of several lines: those of one invoice and one period are one amount, rounded once. */
+export function unusedSum(lines: readonly BilledLine[], seconds: number): number {
+  const keyOf = ({ invoice, periodStart, periodEnd }: BilledLine) => `${invoice?.id} ${periodStart.getTime()} ${periodEnd.getTime()}`;
+  const groups = new Map<string, BilledLine[]>();
+  for (const line of lines) groups.set(keyOf(line), [...(groups.get(keyOf(line)) ?? []), line]);
+  return [...groups.values()].reduce((sum, group) => {
+    const [first] = group;
+    const span = secondsBetween(first!.periodStart, first!.periodEnd);
+    return sum + prorate(group.reduce((worth, line) => worth + worthOf(line), 0), Math.min(seconds, span), span);
+  }, 0);
 }
 
 /** Bills an item for the rest of the period. Null where that is nothing. */

@@ -1,4 +1,4 @@
-import { unusedPart } from '../invoice/proration.lines.js';
+import { unusedSum } from '../invoice/proration.lines.js';
 import { secondsBetween } from '../period/period.js';
 import { cancelledState } from './begin-subscription.js';
 import { plan, type Facts, type InvoiceFacts, type Plan } from './plan.js';
@@ -46,8 +46,7 @@ export function moneyBack(s: SubscriptionState, options: CancelOptions, { facts,
   if (options.fullRefund) return wholePeriod(facts.periodInvoices.filter(({ id }) => counts(id)));
   if (!options.prorate) return { creditAtom: 0, refunds: [] };
   const paid = facts.billed.filter(({ invoice }) => invoice?.status === 'paid' && counts(invoice.id));
-  const seconds = unusedSecondsOf(s, at);
-  return { creditAtom: paid.reduce((sum, line) => sum + unusedPart(line, seconds), 0), refunds: [] };
+  return { creditAtom: unusedSum(paid, unusedSecondsOf(s, at)), refunds: [] };
 }
 
 function unusedSecondsOf(s: SubscriptionState, at: Date): number {

@@ -24,6 +24,8 @@ export interface NewSubscription {
   paymentRouteId: string | null;
   cancelAtEnd: boolean;
   totalBillingCycles: number | null;
+  /** The first invoice waits to be paid by hand. */
+  skipInvoicePayment?: boolean;
   /** Null or absent: the account's. */
   dunningPolicy?: DunningPolicy | null;
 }
@@ -51,6 +53,7 @@ export function planCreate(input: NewSubscription, facts: Facts): Plan {
     upcomingDays: facts.rules.upcomingDays,
   };
   const scheduled = initialStart > now;
+  if (input.skipInvoicePayment && (scheduled || trialEnd)) throw invalidField('skip_invoice_payment', 'The first invoice is not made now, so there is no payment to skip');
   if (trialEnd) {
     const next: SubscriptionState = { ...base, billingStatus: scheduled ? 'scheduled' : 'current' };
     return plan(created(next), scheduled ? ['created'] : ['created', 'trialing']);
@@ -59,10 +62,11 @@ export function planCreate(input: NewSubscription, facts: Facts): Plan {
   const pending: SubscriptionState = { ...base, billingStatus: 'scheduled', anchorAt: period.anchorAt, currentPeriodEnd: period.end };
   if (scheduled) return plan(created(pending), ['created']);
   const started = planStart(created(pending), { ...facts, now });
-  if (chargesAutomatically(base) && (started.invoice?.dueAtom ?? 0) > 0 && !facts.paymentMethodId) {
-    throw new DomainError('payment_method_required');
-  }
-  return { ...started, events: ['created', ...started.events.filter((event) => event !== 'updated')] };
+  const events: Plan['events'] = ['created', ...started.events.filter((event) => event !== 'updated')];
+  if (!chargesAutomatically(base) || (started.invoice?.dueAtom ?? 0) === 0) return { ...started, events };
+  if (input.skipInvoicePayment) return { ...started, next: { ...started.next, chargeAt: null }, events };
+  if (!facts.paymentMethodId) throw new DomainError('payment_method_required');
+  return { ...started, events };
 }
 
 function created(next: SubscriptionState): SubscriptionState {
@@ -78,7 +82,7 @@ function trialEndOf(input: NewSubscription, start: Date): Date | null {
 }
 
 function pick(input: NewSubscription) {
-  const { startsAt: _s, trialEnd: _e, trialDays: _d, dunningPolicy, ...rest } = input;
+  const { startsAt: _s, trialEnd: _e, trialDays: _d, skipInvoicePayment: _k, dunningPolicy, ...rest } = input;
   return { ...rest, dunningPolicy: dunningPolicy ?? null };
 }
 

@@ -1,3 +1,4 @@
+import { itemsAfter } from './item-changes.js';
 import type { Facts, InvoiceFacts, Plan } from './plan.js';
 import { planStep } from './step-subscription.js';
 import type { SubscriptionState } from './subscription.state.js';
@@ -19,4 +20,19 @@ export function assumePaid({ next, invoice }: Plan, facts: Facts): SubscriptionS
     failure: null,
   };
   return planStep(next, { ...facts, openInvoices: [], charging: null, latestInvoice: paid })?.next ?? next;
+}
+
+/** What the next plan would read if this one were written. */
+export function factsAfter({ items, pending, dropped, creditAtom, invoice }: Plan, facts: Facts): Facts {
+  const taken = [...dropped, ...(invoice?.lines ?? []).flatMap(({ pendingId }) => pendingId ?? [])];
+  const waiting = invoice?.carried ? [...pending, invoice.carried] : pending;
+  return {
+    ...facts,
+    items: itemsAfter(itemsAfter(facts.items, items), invoice?.turnover ?? []),
+    pending: [
+      ...facts.pending.filter(({ pendingId }) => !taken.includes(pendingId)),
+      ...waiting.map((line, index) => ({ ...line, pendingId: `preview-${index}`, isOwn: true, isBacked: true })),
+    ],
+    balanceAtom: facts.balanceAtom + creditAtom + (invoice ? invoice.creditedAtom - invoice.appliedBalanceAtom : 0),
+  };
 }

@@ -43,6 +43,8 @@ export interface NewSubscriptionJson {
   cancelAtEnd: boolean;
   totalBillingCycles: number | null;
   totalAmountAtom: number | null;
+  /** The first invoice waits to be paid by hand. */
+  skipInvoicePayment?: boolean;
   dunningPolicy?: DunningPolicy | null;
 }
 

@@ -33,6 +33,11 @@ export class LinesSketch {
     return [...newest.values()].map(({ id, line, invoiceId }) => ({ ...line, id, invoice: invoiceId ? this.invoice(invoiceId) : null }));
   }
 
+  periodInvoices(): InvoiceFacts[] {
+    const latest = this.invoices.findLast(({ status }) => status !== 'draft');
+    return this.invoices.filter(({ status, periodEnd }) => status === 'paid' && periodEnd >= latest!.periodEnd);
+  }
+
   /** Of all invoices and of what waits for one. */
   sum(): number {
     return this.all.filter(({ dropped }) => !dropped).reduce((sum, { line }) => sum + line.amountAtom, 0);
@@ -40,8 +45,8 @@ export class LinesSketch {
 
   private isStanding({ id, line, invoiceId, dropped }: Stored): boolean {
     const counts = line.subscriptionItemId !== null && line.amountAtom > 0 && !line.debitItemId && !dropped;
-    const isVoid = invoiceId !== null && this.invoice(invoiceId).status === 'void';
-    return counts && !isVoid && !this.all.some((other) => other.line.debitItemId === id && !other.dropped);
+    const isWorthless = invoiceId !== null && ['void', 'uncollectible'].includes(this.invoice(invoiceId).status);
+    return counts && !isWorthless && !this.all.some((other) => other.line.debitItemId === id && !other.dropped);
   }
 
   private isBacked({ debitItemId }: InvoiceLine): boolean {

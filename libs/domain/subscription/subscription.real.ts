@@ -6,6 +6,7 @@ import { planPause } from './pause-subscription.js';
 import type { Facts, InvoiceFacts, Plan } from './plan.js';
 import { planResume } from './resume-subscription.js';
 import { planStep } from './step-subscription.js';
+import { LinesSketch } from './subscription.lines.sketch.js';
 import { stateOf, type State } from './subscription.machine.js';
 import { nextDue } from './subscription.schedule.js';
 import type { SubscriptionState } from './subscription.state.js';
@@ -20,6 +21,7 @@ const untold = ['updated', 'dunning_retry_scheduled', 'dunning_blocked', 'dunnin
 export class RealSubscription implements Subject {
   s!: SubscriptionState;
   readonly invoices: InvoiceFacts[] = [];
+  private readonly lines = new LinesSketch(this.invoices);
   readonly visited = new Set<State>();
   /** Time for which a price is due. */
   servedMs = 0;
@@ -109,6 +111,11 @@ export class RealSubscription implements Subject {
       openInvoices: this.owed(),
       charging: this.invoices.find(({ id }) => id === this.s?.chargingInvoiceId) ?? null,
       latestInvoice: this.invoices.findLast(({ status }) => status !== 'draft') ?? null,
+      pending: this.lines.pending(),
+      billed: this.lines.billed(),
+      periodInvoices: this.lines.periodInvoices(),
+      prices: [],
+      minimumAtom: 0,
     };
   }
 
@@ -196,6 +203,7 @@ export class RealSubscription implements Subject {
       this.balance -= plan.invoice.appliedBalanceAtom;
       this.invoices.push({ ...plan.invoice, id: `invoice-${this.invoices.length}`, paidAtom: 0, refundedAtom: 0, payment: 'none', failure: null, reminderSentAt: null });
     }
+    this.lines.store(plan, plan.invoice ? this.invoices.at(-1)!.id : null);
     if (plan.upcoming) this.told.push('upcoming');
     for (const id of plan.reminded) {
       this.invoice(id).reminderSentAt = new Date(this.now);
@@ -204,9 +212,9 @@ export class RealSubscription implements Subject {
     for (const closed of plan.closed) this.invoice(closed.invoiceId).status = closed.as;
     if (plan.charge) this.charge(this.invoice(plan.charge.invoiceId));
     this.balance += plan.creditAtom;
-    if (plan.refund) {
-      this.invoice(plan.refund.invoiceId).refundedAtom += plan.refund.amountAtom;
-      this.refunded += plan.refund.amountAtom;
+    for (const { invoiceId, amountAtom } of plan.refunds) {
+      this.invoice(invoiceId).refundedAtom += amountAtom;
+      this.refunded += amountAtom;
     }
   }
 

@@ -64,7 +64,7 @@ export class Sketch {
       balanceAtom: 0,
       pending: this.lines.pending(),
       billed: this.lines.billed(),
-      periodInvoices: this.periodInvoices(),
+      periodInvoices: this.lines.periodInvoices(),
       prices: this.world.prices ?? [],
       minimumAtom: this.world.minimumAtom ?? 0,
       openInvoices: open,
@@ -140,11 +140,6 @@ export class Sketch {
 
   invoice(id: string): InvoiceFacts {
     return this.invoices.find((candidate) => candidate.id === id)!;
-  }
-
-  private periodInvoices(): InvoiceFacts[] {
-    const latest = this.invoices.findLast(({ status }) => status !== 'draft');
-    return this.invoices.filter(({ status, periodEnd }) => status === 'paid' && periodEnd >= latest!.periodEnd);
   }
 
   private finalise(draft: NonNullable<Plan['invoice']>): string {

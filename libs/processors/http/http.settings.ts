@@ -1,5 +1,6 @@
 import { BlockList } from 'node:net';
 import { z } from 'zod';
+import { minimumAmounts } from '../minimum-amounts.js';
 
 const shortestSecret = 32;
 const day = 86_400_000;
@@ -27,6 +28,7 @@ export function httpSettings(policy: PeerPolicy) {
     settle_after_ms: z.int().min(0).max(day).optional(),
     lookup: z.enum(['strong', 'eventual', 'none']).optional(),
     list: z.boolean().optional(),
+    minimum_amounts: minimumAmounts.optional(),
   });
 }
 

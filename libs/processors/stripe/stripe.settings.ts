@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { minimumAmounts } from '../minimum-amounts.js';
 import type { ProcessorPlace } from '../settings.js';
 
 const milliseconds = (most: number) => z.int().min(1).max(most);
@@ -13,6 +14,7 @@ export function stripeSettings({ allowLoopback }: ProcessorPlace) {
     connect_timeout_ms: milliseconds(5_000),
     /** Where the customer returns after a challenge, for payments that name no `return_url`. */
     return_url: url.nullable(),
+    minimum_amounts: minimumAmounts,
     api_base: local(url.refine(isLoopbackUrl, { error: 'Expected a loopback address' })),
     settle_after_ms: local(z.int().min(0).max(86_400_000)),
   }).partial();

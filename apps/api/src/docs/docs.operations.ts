@@ -12,6 +12,8 @@ const words = (summary: string, text?: string, codes?: ErrorCode[]): OperationWo
 const byCursor = 'Newest first, `limit` at a time; `cursor` takes the `next_cursor` of the page before.';
 const byNumber = 'By numbered pages, with filters, sorting and `total_objects`.';
 const settles = 'Answers within 10 s: with the final state, or with `processing` when the outcome is not known yet; it then comes by GET, event and webhook.';
+const itemMoney =
+  'What was billed for the rest of the period is given back to the second, and what is new is billed for it: as `pending_invoice_items` that the next invoice takes in (`create_prorations`), on an invoice that is charged now (`always_invoice`; a failure leaves the change and begins dunning), or not at all (`none`). A negative total becomes the customer\'s balance; an amount below what every enabled connection can charge (`settings.minimum_amounts` by currency, for `stripe` its published table) is carried to the next invoice. In a trial nothing was paid, so nothing is prorated; while paused only `none` is taken. Voiding an invoice lets the lines that it had taken in wait again. When the subscription ends, its waiting lines become a last invoice: credit for paid time goes to the balance, what is owed stays open and is not charged. `is_preview` answers the same and stores nothing.';
 
 /** What the reference says of each operation, by operation id. */
 export const operations: Record<string, OperationWords> = {
@@ -59,6 +61,9 @@ export const operations: Record<string, OperationWords> = {
   BalanceTransactions_get: words('Retrieve a balance transaction'),
   CustomerPaymentMethods_list: words('List a customer\'s payment methods', byNumber),
   ValidSubscriptions_valid: words('List a customer\'s entitled subscriptions', 'Those that entitle the customer to the product now.'),
+  SubscriptionItems_create: words('Add a subscription item', `Its price has the currency and the billing interval of the others. ${itemMoney}`, ['invalid_state_transition']),
+  SubscriptionItems_update: words('Change a subscription item', `Price, quantity, or whether it ends with the period. Another billing interval begins a period now, gives unused time back and bills a whole period; with \`none\` it begins with the next period: the item then ends (\`drop_at_end\`) and one with the new price begins (\`add_at_period_end\`). ${itemMoney}`, ['invalid_state_transition']),
+  SubscriptionItems_remove: words('Delete a subscription item', `With the period (\`drop_at_end\`, the default), or now. The last item stays: cancel the subscription instead. ${itemMoney}`, ['conflict', 'invalid_state_transition']),
   ValidSubscriptions_items: words('Search subscription items', byNumber),
   ValidSubscriptions_item: words('Retrieve a subscription item'),
 
@@ -176,7 +181,7 @@ export const operations: Record<string, OperationWords> = {
   Subscriptions_browse: words('List subscriptions', byCursor),
   Subscriptions_list: words('Search subscriptions', byNumber),
   Subscriptions_get: words('Retrieve a subscription', '`dunning` shows the run under way: how often it failed, when it is tried again, what blocks retries, and when which final action follows. Each step is an event: `customer.subscription.dunning_started`, `dunning_retry_scheduled`, `dunning_blocked`, `dunning_recovered`, `dunning_ended`. `invoice.upcoming` tells of a renewal some days before, as an event of the subscription: its `data` is the invoice as it would be drawn then, with an empty `id`, because none is stored.'),
-  Subscriptions_update: words('Update a subscription', 'A new payment method pays what is past due. A new `dunning_policy` (ADMIN) holds from the next dunning run on: one that is under way keeps the policy that it began with.', ['invalid_state_transition']),
+  Subscriptions_update: words('Update a subscription', `A new payment method pays what is past due. A new \`dunning_policy\` (ADMIN) holds from the next dunning run on: one that is under way keeps the policy that it began with. Items change together with the rest, or nothing does. ${itemMoney}`, ['invalid_state_transition']),
   Subscriptions_cancel: words('Cancel a subscription', 'Now or at the period\'s end; unused time is credited or refunded as asked. `is_preview` stores nothing.', ['invalid_state_transition']),
   Subscriptions_remove: words('Cancel a subscription (DELETE)', 'The same as `cancel`, with its fields in the query or the body.', ['invalid_state_transition']),
   Subscriptions_endTrial: words('End a trial now', settles, ['invalid_state_transition', 'payment_method_required']),

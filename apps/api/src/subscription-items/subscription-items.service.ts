@@ -63,7 +63,7 @@ export class SubscriptionItemsService {
     const { row, item: known } = await this.find(caller, id);
     const item: ItemInput = { path: [], action: 'remove', id: known.id, dropAtEnd: body.drop_at_end };
     const changed = await this.subscriptions.changeItems(caller, row, { items: [item], proration: body.proration_behavior, isPreview: body.is_preview });
-    const left = changed.subscription.subscription_items.find((each) => each.id === id);
+    const left = changed.items.find((each) => each.id === id);
     const deletedAt = left ? null : body.is_preview ? new Date() : (await this.read(caller, known.id))?.removedAt;
     return {
       subscription_item_id: publicId('si', this.infrastructure.environment, known.id),
@@ -75,9 +75,9 @@ export class SubscriptionItemsService {
   }
 
   private async change(caller: Caller, row: SubscriptionRow, { item, proration, isPreview }: Wish) {
-    const { subscription, money } = await this.subscriptions.changeItems(caller, row, { items: [item], proration, isPreview });
+    const { items, money } = await this.subscriptions.changeItems(caller, row, { items: [item], proration, isPreview });
     const shown = publicId('si', this.infrastructure.environment, item.id);
-    const view = subscription.subscription_items.find(({ id }) => id === shown);
+    const view = items.find(({ id }) => id === shown);
     if (!view) throw notFound('subscription item');
     return { ...view, ...money };
   }

@@ -1,19 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { asc, eq } from 'drizzle-orm';
 import { invoiceRows } from '../../../../libs/db/invoice.writes.js';
-import { checkExpectedTotal, readRequest, resolveItemPrices, resolveSubscription } from '../../../../libs/db/subscription-prices.queries.js';
-import { factsOfNew, itemRows, subscriptionRow } from '../../../../libs/db/subscription.record.js';
-import { jitterOf, readFacts, readPricedItems, viewWithItems } from '../../../../libs/db/subscription.queries.js';
+import { lineRow } from '../../../../libs/db/pending-line.writes.js';
+import { checkExpectedTotal, readRequest, resolveItemPrices, resolveSubscription, type SoldPrice } from '../../../../libs/db/subscription-prices.queries.js';
+import { factsOfNew, itemRows, nameAfter, newItemRow, subscriptionRow } from '../../../../libs/db/subscription.record.js';
+import { jitterOf, readFacts, readPricedItems, viewWithItems, type PricedItem } from '../../../../libs/db/subscription.queries.js';
 import { clockworkOf } from '../../../../libs/db/test-clock.queries.js';
 import { invoices, type InvoiceRow, type SubscriptionRow } from '../../../../libs/db/schema/index.js';
 import type { InvoiceDraft } from '../../../../libs/domain/invoice/invoice.draft.js';
 import { planCreate } from '../../../../libs/domain/subscription/create-subscription.js';
-import type { Plan } from '../../../../libs/domain/subscription/plan.js';
+import type { Facts, Plan } from '../../../../libs/domain/subscription/plan.js';
 import { nextInvoice } from '../../../../libs/domain/subscription/next-invoice.js';
-import { assumePaid } from '../../../../libs/domain/subscription/preview-subscription.js';
+import { assumePaid, factsAfter } from '../../../../libs/domain/subscription/preview-subscription.js';
 import { planCommand, type NewSubscriptionJson, type SubscriptionCommand } from '../../../../libs/domain/subscription/subscription.command.js';
 import { assertMayMove } from '../../../../libs/domain/subscription/subscription.machine.js';
-import { invoiceView, type InvoiceView } from '../../../../libs/views/invoice.view.js';
+import { invoiceItemView, invoiceView, type InvoiceItemView, type InvoiceView } from '../../../../libs/views/invoice.view.js';
 import type { SubscriptionView } from '../../../../libs/views/subscription.view.js';
 import type { Caller } from '../kernel/callers.js';
 import { Infrastructure } from '../kernel/infrastructure.js';
@@ -23,6 +24,10 @@ export interface CommandPreview {
   /** The row as it would be. */
   after: SubscriptionRow;
   invoice: InvoiceView | null;
+  /** Lines that would wait for the next invoice. */
+  pending: InvoiceItemView[];
+  /** The invoice that would follow by itself. */
+  renewal: InvoiceView | null;
   plan: Plan | null;
 }
 
@@ -52,15 +57,27 @@ export class SubscriptionPreviewsService {
     const prices = await resolveItemPrices(db, row, 'items' in command ? (command.items ?? []) : []);
     const facts = await readFacts(db, row, await this.clock(row), prices);
     const plan = planCommand(row, command, facts);
-    const after: SubscriptionRow = plan ? { ...row, ...assumePaid(plan, facts), updatedAt: facts.now } : row;
     const items = await readPricedItems(db, [row.id]);
-    const invoice = plan?.invoice ? this.draw(after, plan.invoice) : null;
-    return { subscription: viewWithItems(after, items, environment), after, invoice, plan };
+    if (!plan) return { subscription: viewWithItems(row, items, environment), after: row, invoice: null, pending: [], renewal: this.renewal(row, facts), plan };
+    const then = factsAfter(plan, facts);
+    const after: SubscriptionRow = { ...row, ...assumePaid(plan, facts), name: nameAfter(row, plan, facts), updatedAt: facts.now };
+    return {
+      subscription: viewWithItems(after, itemsThen(row, then, { items, prices }), environment),
+      after,
+      invoice: plan.invoice ? this.draw(after, plan.invoice) : null,
+      pending: plan.pending.map((line) => invoiceItemView(lineRow(row, line, { invoiceId: null, at: facts.now }), environment)),
+      renewal: this.renewal(after, then),
+      plan,
+    };
   }
 
   /** The invoice that follows by itself; null where none does. */
   async nextInvoice(row: SubscriptionRow): Promise<InvoiceView | null> {
-    const draft = nextInvoice(row, await readFacts(this.infrastructure.db, row, await this.clock(row)));
+    return this.renewal(row, await readFacts(this.infrastructure.db, row, await this.clock(row)));
+  }
+
+  private renewal(row: SubscriptionRow, facts: Facts): InvoiceView | null {
+    const draft = nextInvoice(row, facts);
     return draft ? this.draw(row, { ...draft, status: 'draft' }) : null;
   }
 
@@ -78,4 +95,16 @@ export class SubscriptionPreviewsService {
     const { row: invoice, lines } = invoiceRows(row, draft, null);
     return invoiceView(invoice, { lines, refundIds: [] }, this.infrastructure.environment);
   }
+}
+
+/** The items as a write would leave them. */
+function itemsThen(row: SubscriptionRow, { items: wanted, now }: Facts, { items, prices }: { items: PricedItem[]; prices: SoldPrice[] }): PricedItem[] {
+  return wanted.map((item) => {
+    const known = items.find((each) => each.item.id === item.id);
+    const sold = prices.find(({ price }) => price.id === item.priceId) ?? items.find(({ price }) => price.id === item.priceId)!;
+    const fresh = newItemRow(row, item, now);
+    const isSame = known && JSON.stringify({ ...fresh, createdAt: 0, updatedAt: 0, version: 0 }) === JSON.stringify({ ...known.item, createdAt: 0, updatedAt: 0, version: 0 });
+    if (isSame) return known;
+    return { price: sold.price, product: sold.product, item: { ...fresh, createdAt: known?.item.createdAt ?? now } };
+  });
 }

@@ -1,4 +1,6 @@
+import { siblingId } from '../../../../libs/db/mint.js';
 import type { SubscriptionRow } from '../../../../libs/db/schema/index.js';
+import type { ItemInput } from '../../../../libs/domain/subscription/item-changes.js';
 import type { NewSubscriptionJson, SubscriptionCommand } from '../../../../libs/domain/subscription/subscription.command.js';
 import { DomainError, invalidField } from '../../../../libs/errors/domain-error.js';
 import { readDunningPolicy, type DunningPolicyBody } from '../accounts/policies.dto.js';
@@ -37,6 +39,7 @@ export function readCreate(caller: Caller, body: CreateSubscriptionBody): NewSub
     cancelAtEnd: body.cancel_at_end,
     totalBillingCycles: body.total_billing_cycles ?? null,
     totalAmountAtom: body.total_amount_atom ?? null,
+    skipInvoicePayment: body.skip_invoice_payment,
     dunningPolicy: readPolicy(caller, body.dunning_policy) ?? null,
   };
 }
@@ -59,6 +62,36 @@ export function readUpdate(caller: Caller, row: SubscriptionRow, body: UpdateSub
     cancelAtEnd: body.cancel_at_end ?? undefined,
     dunningPolicy: readPolicy(caller, body.dunning_policy),
     trialEnd: trialEndOf(row, body),
+    collectionMethod: body.collection_method ?? undefined,
+    netD: body.net_d,
+    items: body.items ? readItems(caller, body.items) : undefined,
+    proration: body.proration_behavior ?? undefined,
+  };
+}
+
+type InlineItem = NonNullable<UpdateSubscriptionBody['items']>[number];
+
+/** New ones get ids in the order of the request. */
+function readItems(caller: Caller, items: InlineItem[]): ItemInput[] {
+  const ids = items.map((_, index) => siblingId(caller.objectId(), 'item', index)).sort();
+  return items.map((item, index) => readItem(caller, item, { index, minted: ids[index]! }));
+}
+
+function readItem(caller: Caller, body: InlineItem, { index, minted }: { index: number; minted: string }): ItemInput {
+  const path = ['items', index];
+  if (body.delete && !body.id) throw invalidField([...path, 'id'], 'names the item to delete');
+  if (!body.id && !body.price_id) throw invalidField([...path, 'price_id'], 'Field required');
+  return {
+    path,
+    action: body.delete ? 'remove' : body.id ? 'update' : 'add',
+    id: body.id ? bodyId(`items.${index}.id`, 'si', body.id, caller) : minted,
+    replacementId: minted,
+    priceId: body.price_id ? bodyId(`items.${index}.price_id`, 'price', body.price_id, caller) : undefined,
+    quantity: body.quantity ?? undefined,
+    description: body.description,
+    customFields: body.custom_fields,
+    addAtPeriodEnd: body.add_at_period_end ?? undefined,
+    dropAtEnd: body.drop_at_end ?? undefined,
   };
 }
 

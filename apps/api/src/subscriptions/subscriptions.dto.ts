@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { amountAtom, freeFields, idText, instant, text } from '../kernel/fields.dto.js';
 import { cursorQuery, dateTimeFilter, listBody, searchFilter } from '../kernel/lists.dto.js';
 import { dunningPolicyBody, dunningPolicyShape } from '../accounts/policies.dto.js';
-import { invoiceShape } from '../invoices/invoices.dto.js';
+import { invoiceItemShape, invoiceShape } from '../invoices/invoices.dto.js';
 import { priceShape } from '../prices/prices.dto.js';
 
 /** Published, and not built yet: accepted as null, so that clients that send every field work. */
@@ -12,7 +12,7 @@ const note = text(5000).nullable().optional();
 const days = z.int().min(0).max(3650);
 const net = z.int().min(0).max(3650).nullable().optional();
 const collection = z.enum(['charge_automatically', 'send_invoice']);
-const prorations = z.enum(['create_prorations', 'none', 'always_invoice']);
+export const prorations = z.enum(['create_prorations', 'none', 'always_invoice']);
 const dunning = dunningPolicyBody.nullable().optional().describe('ADMIN only. Null: the account\'s; a run under way keeps its own');
 const preview = z.boolean().default(false).describe('Answers what would happen and changes nothing');
 
@@ -40,7 +40,7 @@ export const createSubscriptionBody = z
     custom_fields: freeFields.nullable().optional(),
     dunning_policy: dunning,
     is_preview: preview,
-    skip_invoice_payment: z.literal(false, 'Not supported yet').default(false),
+    skip_invoice_payment: z.boolean().default(false).describe('The first invoice is made and not charged: `billing_status` is `incomplete` until it is paid by hand, for 23 h'),
     attach_to_checkout_attempt_id: later,
     checkout_preferences: later,
     coupon_id: later,
@@ -48,6 +48,18 @@ export const createSubscriptionBody = z
   })
   .refine((body) => !(body.trial_end && body.trial_period_days != null), { path: ['trial_end'], message: 'Give trial_end or trial_period_days, not both' });
 export type CreateSubscriptionBody = z.infer<typeof createSubscriptionBody>;
+
+const inlineItem = z.strictObject({
+  id,
+  price_id: id,
+  quantity: z.int().min(1).max(1_000_000).nullable().optional(),
+  description: note,
+  custom_fields: freeFields.nullable().optional(),
+  add_at_period_end: z.boolean().nullable().optional(),
+  drop_at_end: z.boolean().nullable().optional(),
+  delete: z.boolean().default(false).describe('Now; with `drop_at_end` with the current period'),
+  starts_at: z.null('An item begins now, or with add_at_period_end').optional(),
+});
 
 export const updateSubscriptionBody = z
   .strictObject({
@@ -63,11 +75,11 @@ export const updateSubscriptionBody = z
     is_preview: preview,
     preview_renewal_invoices: z.boolean().default(false),
     proration_behavior: prorations.nullable().optional(),
-    items: z.array(z.unknown()).max(0, 'Item changes are not supported yet').nullable().optional(),
-    collection_method: later,
+    items: z.array(inlineItem).max(50).nullable().optional().describe('Without `id`: added; with `delete`: removed; else changed. All at once'),
+    collection_method: collection.nullable().optional().describe('Refused while an invoice is open; the next one is collected so'),
+    net_d: net.describe('Days until the next invoice is due, where it is sent'),
+    new_period_end: z.null('A period cannot be moved by itself: in a trial give trial_end; another billing interval of the items begins a new period').optional(),
     coupon_id: later,
-    net_d: later,
-    new_period_end: later,
     promotion_code: later,
   })
   .refine((body) => !(body.trial_end && body.trial_period_days != null), { path: ['trial_end'], message: 'Give trial_end or trial_period_days, not both' })
@@ -243,6 +255,7 @@ export const createdSubscriptionShape = z.object({
 export const updatedSubscriptionShape = z.object({
   subscriptions: z.array(subscriptionShape),
   invoices: z.array(invoiceShape),
+  pending_invoice_items: z.array(invoiceItemShape).describe('Lines that the next invoice takes in'),
   renewal_invoices: z.array(invoiceShape),
 });
 export const resumedSubscriptionShape = z.object({ subscription: subscriptionShape, invoice: invoiceShape.optional() });

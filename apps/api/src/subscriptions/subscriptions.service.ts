@@ -1,19 +1,22 @@
 import { Injectable } from '@nestjs/common';
+import { asc, inArray } from 'drizzle-orm';
 import { chargesOfIntent } from '../../../../libs/db/payment.queries.js';
 import { findInvoice, invoiceViews } from '../../../../libs/db/invoice.queries.js';
 import { assertAttached, checkRoute, readRequest, resolveSubscription } from '../../../../libs/db/subscription-prices.queries.js';
 import { factsOfNew } from '../../../../libs/db/subscription.record.js';
-import { findSubscription, subscriptionViews } from '../../../../libs/db/subscription.queries.js';
+import { findSubscription, subscriptionViews, type pricedItemView } from '../../../../libs/db/subscription.queries.js';
 import { findCommand } from '../../../../libs/db/command.writes.js';
 import { assertClockStands, clockworkOf } from '../../../../libs/db/test-clock.queries.js';
-import type { SubscriptionRow } from '../../../../libs/db/schema/index.js';
+import { invoiceItems, type SubscriptionRow } from '../../../../libs/db/schema/index.js';
 import type { Change } from '../../../../libs/domain/change/change.js';
 import { planCreate } from '../../../../libs/domain/subscription/create-subscription.js';
+import type { ItemInput, ProrationBehavior } from '../../../../libs/domain/subscription/item-changes.js';
 import type { CommandOutcome, NewSubscriptionJson, SubscriptionCommand } from '../../../../libs/domain/subscription/subscription.command.js';
 import { mayMove, refusedMove, type Move } from '../../../../libs/domain/subscription/subscription.machine.js';
 import { DomainError, notFound } from '../../../../libs/errors/domain-error.js';
 import { commandSubscription, paymentWaitMs, startSubscription, wakeSubscriptionWorkflow, type SubscriptionStart } from '../../../../libs/temporal/subscription.client.js';
 import { publicId } from '../../../../libs/views/ids.js';
+import { invoiceItemView } from '../../../../libs/views/invoice.view.js';
 import type { SubscriptionView } from '../../../../libs/views/subscription.view.js';
 import type { Caller } from '../kernel/callers.js';
 import { pathId } from '../kernel/ids.js';
@@ -23,6 +26,12 @@ import { readCancel, readCreate, readUpdate } from './subscription-requests.js';
 import type {
   CancelSubscriptionBody, CreateSubscriptionBody, PauseSubscriptionBody, ResumeSubscriptionBody, UpdateSubscriptionBody,
 } from './subscriptions.dto.js';
+
+interface ItemsWish {
+  items: ItemInput[];
+  proration: ProrationBehavior;
+  isPreview: boolean;
+}
 
 /** Changes go to the subscription's workflow; previews show the same plan and write nothing. */
 @Injectable()
@@ -95,9 +104,13 @@ export class SubscriptionsService {
     if (command.paymentMethodId) await assertAttached(db, caller.accountId, { paymentMethodId: command.paymentMethodId, customerId: row.customerId });
     if (command.paymentRouteId) await checkRoute(db, caller.accountId, command.paymentRouteId);
     if (body.is_preview) {
-      const { subscription, invoice, after } = await this.previews.command(row, command);
-      const renewal = body.preview_renewal_invoices ? await this.previews.nextInvoice(after) : null;
-      return { subscriptions: [subscription], invoices: invoice ? [invoice] : [], renewal_invoices: renewal ? [renewal] : [] };
+      const { subscription, invoice, pending, renewal } = await this.previews.command(row, command);
+      return {
+        subscriptions: [subscription],
+        invoices: invoice ? [invoice] : [],
+        pending_invoice_items: pending,
+        renewal_invoices: body.preview_renewal_invoices && renewal ? [renewal] : [],
+      };
     }
     const outcome = await this.command(caller, row, command);
     const after = await this.find(caller, id);
@@ -105,8 +118,21 @@ export class SubscriptionsService {
     return {
       subscriptions: [await this.show(after)],
       invoices: await this.invoiceOf(caller, outcome),
+      pending_invoice_items: await this.pendingOf(outcome),
       renewal_invoices: renewal ? [renewal] : [],
     };
+  }
+
+  /** The items as they are then, or would be, and what is billed for the change. */
+  async changeItems(caller: Caller, row: SubscriptionRow, { items, proration, isPreview }: ItemsWish) {
+    const command: SubscriptionCommand = { type: 'changeItems', items, proration };
+    if (isPreview) {
+      const { subscription, invoice, pending } = await this.previews.command(row, command);
+      return { items: itemsOf(subscription), money: { invoice, pending_invoice_items: pending } };
+    }
+    const outcome = await this.command(caller, row, command);
+    const [invoice] = await this.invoiceOf(caller, outcome);
+    return { items: itemsOf(await this.reread(caller, row)), money: { invoice: invoice ?? null, pending_invoice_items: await this.pendingOf(outcome) } };
   }
 
   async endTrial(caller: Caller, id: string) {
@@ -191,6 +217,15 @@ export class SubscriptionsService {
     return row ? invoiceViews(db, [row], environment, config) : [];
   }
 
+  /** The lines that the command left for the next invoice. */
+  private async pendingOf(outcome: CommandOutcome | null) {
+    const { db, environment } = this.infrastructure;
+    const ids = outcome?.pendingIds ?? [];
+    if (ids.length === 0) return [];
+    const rows = await db.select().from(invoiceItems).where(inArray(invoiceItems.id, ids)).orderBy(asc(invoiceItems.id));
+    return rows.map((line) => invoiceItemView(line, environment));
+  }
+
   private async firstPayment(caller: Caller, subscriptionId: string) {
     const { db, environment, config } = this.infrastructure;
     const rows = await this.previews.invoicesOf(subscriptionId);
@@ -198,6 +233,10 @@ export class SubscriptionsService {
     const used = [...new Set(charges.flat().map((charge) => publicId('processor', environment, charge.processorId)))];
     return { invoices: await invoiceViews(db, rows, caller.environment, config), processors_used: used };
   }
+}
+
+function itemsOf({ subscription_items: items }: SubscriptionView) {
+  return items as ReturnType<typeof pricedItemView>[];
 }
 
 function moveOf(command: SubscriptionCommand): Move {
