@@ -178,7 +178,8 @@ async function updateRow(tx: Tx, before: SubscriptionRow, next: SubscriptionStat
 
 async function finalise(tx: Tx, change: Change, { row, plan, facts }: Pick<PlanWrite, 'row' | 'plan' | 'facts'>): Promise<InvoiceRow> {
   const draft = plan.invoice!;
-  if (draft.appliedBalanceAtom > 0 && (await lockBalance(tx, row.accountId, row)) !== facts.balanceAtom) throw new DomainError('version_conflict');
+  const balanceAtom = draft.appliedBalanceAtom + draft.creditedAtom > 0 ? await lockBalance(tx, row.accountId, row) : null;
+  if (draft.appliedBalanceAtom > 0 && balanceAtom !== facts.balanceAtom) throw new DomainError('version_conflict');
   const invoice = await insertInvoice(tx, change, row, draft);
   if (draft.appliedBalanceAtom > 0) {
     const entry = { customerId: row.customerId, currency: row.currency, amountAtom: -draft.appliedBalanceAtom, invoiceId: invoice.id };
