@@ -1,8 +1,10 @@
 import { jest } from '@jest/globals';
+import { connect } from '../../libs/db/client.js';
+import { uuidOf } from '../../libs/views/ids.js';
 import { cardOf, chargesOf, made, settled } from '../payments/shop.js';
-import { becomes, invoicesOf, openStore, subOf, subscribe, takenFor, wishFor, type Store } from '../subscriptions/store.js';
+import { becomes, invoicesOf, openStore, priceOf, subOf, subscribe, takenFor, wishFor, type Store } from '../subscriptions/store.js';
 import { freshAccount } from '../support/account.js';
-import { eventually } from '../support/stack.js';
+import { eventually, shared } from '../support/stack.js';
 import { advanceTo, clockOf, isReady, onClock, toldOf, type Hall } from './hall.js';
 
 jest.setTimeout(60_000);
@@ -138,11 +140,36 @@ describe('the clock itself', () => {
     const failing = await subscribe(hall, { payment_method_id: await cardOf(hall, '4000000000009995'), trial_period_days: 1 });
     await advanceTo(hall, '2030-01-05T00:00:00.000Z');
     expect(await subOf(hall, failing.id)).toMatchObject({ billing_status: 'past_due' });
+    await hall.admin.post(`/test-clocks/${hall.clock}/advance`, { frozen_time: '2030-01-05T01:00:00.000Z' });
     expect((await hall.admin.delete(`/test-clocks/${hall.clock}`)).status).toBe(200);
     await eventually(async () => (await hall.admin.get(`/customers/${hall.customer}`)).status === 404);
-    expect(await subOf(hall, id)).toMatchObject({ status: 'cancelled', cancelled_at: '2030-01-05T00:00:00.000Z' });
+    expect(await subOf(hall, id)).toMatchObject({ status: 'cancelled', cancelled_at: expect.stringMatching(/^2030-01-05/) });
     expect((await invoicesOf(hall, failing.id)).map((invoice) => invoice.status)).toEqual(['void']);
     expect((await invoicesOf(hall, id))[0]).toMatchObject({ status: 'paid', refunded_amount_atom: 0 });
+  });
+});
+
+describe('an advance that cannot go on', () => {
+  it('says why and tells it; after the repair it goes on to its target', async () => {
+    const hall = await onClock(store, '2030-01-01T00:00:00.000Z');
+    const { id } = await subscribe(hall);
+    expect((await hall.admin.put(`/subscriptions/${id}/pause`, {})).status).toBe(200);
+    const database = connect(shared.databaseUrlStaging, { max: 1 });
+    try {
+      await database.pool.query('update subscriptions set next_action_at = $1 where id = $2', ['2030-01-03T00:00:00Z', uuidOf(id)]);
+    } finally {
+      await database.close();
+    }
+    await hall.admin.post(`/test-clocks/${hall.clock}/advance`, { frozen_time: '2030-03-01T00:00:00.000Z' });
+    const failed = await eventually(async () => {
+      const clock = await clockOf(hall, hall.clock);
+      return clock.status === 'internal_failure' ? clock : null;
+    }, { timeoutMs: 30_000 });
+    expect(failed).toMatchObject({ frozen_time: '2030-01-01T00:00:00.000Z', failure_reason: expect.stringContaining('does not happen') });
+    expect((await hall.admin.put(`/subscriptions/${id}/resume`, {})).body.subscription).toMatchObject({ status: 'active' });
+    await advanceTo(hall, '2030-03-15T00:00:00.000Z');
+    expect(await invoicesOf(hall, id)).toHaveLength(3);
+    expect((await toldOf(hall, hall.clock)).map(({ type }) => type.replace('test_clock.', ''))).toEqual(['created', 'advancing', 'internal_failure', 'advancing', 'ready']);
   });
 });
 
@@ -186,6 +213,21 @@ describe('while a clock moves', () => {
 });
 
 describe('what a person does on a clock', () => {
+  it('is told with both times: a customer, and an invoice by hand that falls due', async () => {
+    const hall = await onClock(store, '2030-01-01T00:00:00.000Z');
+    const price = await priceOf(hall, { price_type: 'one_time', billing_interval: null });
+    const body = { customer_id: hall.customer, selected_product_price_quantity: [{ price_id: price, quantity: 1 }], collection_method: 'send_invoice', net_d: 14, finalize_invoice_immediately: true };
+    const { body: invoice } = await hall.admin.post('/invoices/', body);
+    expect(invoice).toMatchObject({ status: 'open', due_date: '2030-01-15T00:00:00.000Z' });
+    await advanceTo(hall, '2030-02-01T00:00:00.000Z');
+    expect((await toldOf(hall, invoice.id)).map(({ type, clock }) => [type, clock]).at(-1)).toEqual(['invoice.past_due', '2030-01-15T00:00:00.000Z']);
+    expect((await toldOf(hall, hall.customer)).map(({ clock }) => clock)).toEqual(Array(2).fill('2030-01-01T00:00:00.000Z'));
+    const paid = await hall.admin.post(`/invoices/${invoice.id}/pay`, {});
+    expect(paid.body).toMatchObject({ status: 'paid', paid_at: '2030-02-01T00:00:00.000Z' });
+    expect((await toldOf(hall, paid.body.latest_payment_intent_id)).map(({ clock }) => clock)).toEqual(expect.arrayContaining(['2030-02-01T00:00:00.000Z']));
+    expect((await toldOf(hall, paid.body.latest_payment_intent_id)).every(({ clock }) => clock === '2030-02-01T00:00:00.000Z')).toBe(true);
+  });
+
   it('happens at its time: previews, pauses with kept time, automatic resumption, cancellation', async () => {
     const hall = await onClock(store, '2030-01-01T00:00:00.000Z');
     const { id } = await subscribe(hall);
