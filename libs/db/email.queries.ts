@@ -59,6 +59,6 @@ async function subscriptionOf(db: Db, accountId: string, id: string): Promise<Su
 
 async function subscriptionFacts(db: Db, row: SubscriptionRow, at: Date): Promise<NonNullable<EmailFacts['subscription']>> {
   const next = row.status === 'trialing' ? nextInvoice(row, await readFacts(db, row, { now: at, jitterSeconds: 0 })) : null;
-  const { name, currency, trialEnd, billingInterval: interval, billingIntervalCount: intervalCount } = row;
-  return { name, currency, trialEnd, interval, intervalCount, nextTotalAtom: next?.totalAtom ?? null };
+  const { name, status, currency, trialEnd, billingInterval: interval, billingIntervalCount: intervalCount } = row;
+  return { name, status, currency, trialEnd, interval, intervalCount, nextTotalAtom: next?.totalAtom ?? null };
 }

@@ -1,5 +1,6 @@
 import { emailKinds, isMailAddress, type EmailFacts } from '../domain/email/email.js';
 import { emailModel } from './email.model.js';
+import { outdatedReason } from './outdated.js';
 import { renderEmail } from './render.js';
 import { outcomeOf } from './send-outcome.js';
 
@@ -13,7 +14,7 @@ const facts: EmailFacts = {
     number: 12, status: 'past_due', currency: 'eur', totalAtom: 1_250, dueAtom: 1_250, paidAtom: 0,
     dueDate: new Date('2027-02-27T12:00:00.000Z'), paidAt: null, lines: [{ name: 'Plan', quantity: 2, amountAtom: 1_250 }],
   },
-  subscription: { name: 'Plan', interval: 'month', intervalCount: 1, currency: 'eur', trialEnd: null, nextTotalAtom: 1_250 },
+  subscription: { name: 'Plan', status: 'active', interval: 'month', intervalCount: 1, currency: 'eur', trialEnd: null, nextTotalAtom: 1_250 },
   told: { status: 'active', nextAttemptAt: '2027-03-02T00:00:00.000Z', trialEnd: '2027-03-04T00:00:00.000Z' },
 };
 const link = 'https://pay.example.com/pay/invoices/abc';
@@ -58,6 +59,27 @@ describe('an e-mail', () => {
 
   it('has a subject of at most 200 characters', () => {
     expect(rendered('invoice', { accountName: 'x'.repeat(1_000) }).subject).toHaveLength(200);
+  });
+});
+
+describe('a mail that waited', () => {
+  const withStatus = (status: string) => ({ ...facts, invoice: { ...facts.invoice!, status } });
+
+  it('asks for no money that is paid or not owed any more', () => {
+    for (const kind of ['payment_failed', 'action_needed', 'reminder'] as const) {
+      expect(outdatedReason(kind, withStatus('paid'))).toContain('paid');
+      expect(outdatedReason(kind, withStatus('void'))).toContain('void');
+      for (const status of ['open', 'past_due', 'uncollectible']) expect(outdatedReason(kind, withStatus(status))).toBeNull();
+    }
+    expect(outdatedReason('invoice', withStatus('void'))).toContain('void');
+    expect(outdatedReason('invoice', withStatus('paid'))).toBeNull();
+    expect(outdatedReason('receipt', withStatus('paid'))).toBeNull();
+    expect(outdatedReason('reminder', { ...facts, invoice: null })).toContain('gone');
+  });
+
+  it('tells of no trial of a subscription that was cancelled', () => {
+    expect(outdatedReason('trial_ending', facts)).toBeNull();
+    expect(outdatedReason('trial_ending', { ...facts, subscription: { ...facts.subscription!, status: 'cancelled' } })).toContain('cancelled');
   });
 });
 

@@ -114,6 +114,8 @@ describe('e-mails to customers', () => {
     expect(trial!.text).toContain('From then on it costs €12.00 per month.');
     expect(failed!.text).toContain('We will try again on');
     expect(failed!.text).toMatch(/Pay or change the payment method: http.*\/pay\/invoices\//);
+    const page = await fetch(/http\S+\/pay\/invoices\/\S+/.exec(failed!.text!)![0]);
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('12.00')]);
     await becomes(challenged, 'action_needed', { status: 'sent' });
     expect(mailbox.to(challenged.email).at(-1)!.mail.subject).toMatch(/^Please confirm your payment/);
   });
@@ -124,7 +126,8 @@ describe('e-mails to customers', () => {
     const invoice_id = answer.body.invoices[0].id;
     for (const kind of ['receipt', 'invoice', 'payment_failed', 'action_needed', 'reminder']) {
       const { status, body } = await shop.operator.post('/emails/preview', { kind, invoice_id });
-      expect([kind, status, body.would_send, body.reason, body.recipient]).toEqual([kind, 200, true, null, store.email]);
+      const outdated = kind === 'receipt' || kind === 'invoice' ? null : 'outdated: the invoice is paid.';
+      expect([kind, status, body.would_send, body.reason, body.recipient]).toEqual([kind, 200, outdated === null, outdated, store.email]);
       expect(body.html).toContain('</html>');
     }
     expect((await shop.admin.post('/emails/preview', { kind: 'trial_ending', subscription_id: id })).status).toBe(200);

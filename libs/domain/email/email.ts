@@ -45,7 +45,8 @@ export interface EmailFacts {
     paidAt: Date | null;
     lines: { name: string; quantity: number; amountAtom: number }[];
   } | null;
-  subscription: { name: string; interval: string; intervalCount: number; currency: string; trialEnd: Date | null; nextTotalAtom: number | null } | null;
+  /** `status` is today's. */
+  subscription: { name: string; status: string; interval: string; intervalCount: number; currency: string; trialEnd: Date | null; nextTotalAtom: number | null } | null;
   /** What was true when the mail was asked for. */
   told: EmailTold;
 }

@@ -10,6 +10,7 @@ import { emails, type EmailRow } from '../../../../libs/db/schema/index.js';
 import { findSubscription } from '../../../../libs/db/subscription.queries.js';
 import { isMailAddress, notConfigured, type EmailFacts, type EmailKind } from '../../../../libs/domain/email/email.js';
 import { emailModel } from '../../../../libs/email/email.model.js';
+import { outdatedReason } from '../../../../libs/email/outdated.js';
 import { renderEmail } from '../../../../libs/email/render.js';
 import { invalidField, notFound } from '../../../../libs/errors/domain-error.js';
 import { emailView } from '../../../../libs/views/email.view.js';
@@ -60,11 +61,12 @@ export class EmailsService {
     return this.view(await transact(db, caller.change(), (tx) => requeueEmail(tx, caller.change(), { mail, id: caller.objectId(), refusal })));
   }
 
-  private whyNot({ settings, customer, recipient }: EmailFacts, kind: EmailKind): string | null {
+  private whyNot(facts: EmailFacts, kind: EmailKind): string | null {
+    const { settings, customer, recipient } = facts;
     if (!this.infrastructure.config.smtp) return notConfigured;
     if (customer.onTestClock) return onTestClock;
     if (!settings.enabledKinds.includes(kind)) return 'disabled: the account\'s email_settings leave this kind out.';
-    return isMailAddress(recipient) ? null : 'The recipient is not a valid e-mail address.';
+    return isMailAddress(recipient) ? outdatedReason(kind, facts) : 'The recipient is not a valid e-mail address.';
   }
 
   private async invoiceOf(caller: Caller, { invoice_id: id }: PreviewEmailBody) {

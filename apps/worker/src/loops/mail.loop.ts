@@ -6,6 +6,7 @@ import { findInvoice } from '../../../../libs/db/invoice.queries.js';
 import type { EmailRow } from '../../../../libs/db/schema/index.js';
 import { isMailAddress, notConfigured, type EmailKind } from '../../../../libs/domain/email/email.js';
 import { emailModel } from '../../../../libs/email/email.model.js';
+import { outdatedReason } from '../../../../libs/email/outdated.js';
 import { renderEmail } from '../../../../libs/email/render.js';
 import { openSender, type EmailSender } from '../../../../libs/email/sender.js';
 import { publicId } from '../../../../libs/views/ids.js';
@@ -42,6 +43,8 @@ async function handOver({ config, db, log }: Composition, sender: EmailSender, m
   const facts = await readEmailFacts(db, { ...mail, told: mail.data }, at);
   if (!facts) return { status: 'failed', reason: 'The customer was deleted.' };
   if (facts.customer.onTestClock) return { status: 'not_sent', reason: onTestClock };
+  const outdated = outdatedReason(mail.kind as EmailKind, facts);
+  if (outdated) return { status: 'not_sent', reason: outdated };
   if (!isMailAddress(mail.recipient)) return { status: 'failed', reason: 'The recipient is not a valid e-mail address.' };
   const invoice = mail.invoiceId ? await findInvoice(db, mail.accountId, mail.invoiceId) : undefined;
   const link = invoice ? hostedInvoiceUrl(config, invoice) : null;
