@@ -19,7 +19,7 @@ const itemOf = async (id: string): Promise<Answer['body']> => (await subOf(store
 const isStamp = new Set(['id', 'created_at', 'updated_at', 'period_start', 'subscription_item_id', 'invoice_id', 'proration_details_debit_invoice_item']);
 /** The amounts and words of lines, without what names the row and the second. */
 const billed = (lines: Answer['body'][]) =>
-  lines.map((line) => Object.fromEntries(Object.entries(line).filter(([key]) => !isStamp.has(key)).map(([key, value]) => [key, key === 'description' ? String(value).split(' from ')[0] : value])));
+  lines.map((line) => Object.fromEntries(Object.entries(line).filter(([key]) => !isStamp.has(key)).map(([key, value]) => [key, key.endsWith('description') ? String(value).split(' from ')[0] : value])));
 const amounts = (lines: Answer['body'][]): number[] => lines.map((line) => line.amount_atom);
 const errorOf = ({ status, body }: Answer) => [status, body.errors?.[0]?.loc.slice(1).join('.') ?? body.code];
 
