@@ -9,10 +9,10 @@ import { invoiceItems, invoices, paymentProcessors, type InvoiceItemRow, type Su
 
 type Owner = Pick<SubscriptionRow, 'accountId' | 'customerId' | 'currency'> & { id: string | null };
 
-/** Whether a line's own debit was paid, or waits as well. */
-export const backed = sql<boolean>`(${invoiceItems.debitItemId} is null or exists (
+/** Whether a line's own debit was paid, or waits as well. The outer table is named in full: a column alone would be the inner one's. */
+export const backed = sql<boolean>`(invoice_items.debit_item_id is null or exists (
   select 1 from invoice_items d left join invoices i on i.id = d.invoice_id
-  where d.id = ${invoiceItems.debitItemId} and d.deleted_at is null and (i.id is null or i.status = 'paid')))`;
+  where d.id = invoice_items.debit_item_id and d.deleted_at is null and (i.id is null or i.status = 'paid')))`;
 
 /** What the subscription's next invoice takes in: its own waiting lines and its customer's in the same currency, oldest first. */
 export async function readPendingLines(db: Db | Tx, owner: Owner): Promise<PendingLine[]> {

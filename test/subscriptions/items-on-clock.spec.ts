@@ -22,6 +22,7 @@ function drawn(value: unknown): unknown {
   if (value === null || typeof value !== 'object') return value;
   return Object.fromEntries(Object.entries(value).filter(([key]) => !minted.has(key)).map(([key, each]) => [key, drawn(each)]));
 }
+const newestOf = async (id: string): Promise<Answer['body']> => (await invoicesOf(hall, id)).sort((a, b) => Date.parse(b.period_start) - Date.parse(a.period_start))[0];
 const amounts = (lines: Answer['body'][]): number[] => lines.map((line) => line.amount_atom);
 
 it('previews equal results to the cent and second, changes of one moment are charged apart, and renewals take in what waits', async () => {
@@ -39,7 +40,7 @@ it('previews equal results to the cent and second, changes of one moment are cha
     expect([done.status, amounts(done.body.pending_invoice_items)]).toEqual([200, expected]);
     expect(drawn(preview.body)).toEqual(drawn(done.body));
   }
-  for (const [quantity, total] of [[8, 1_940 + 499], [9, 497]] as const) {
+  for (const [quantity, total] of [[8, 1_940 + 498], [9, 498]] as const) {
     const body = { quantity, proration_behavior: 'always_invoice' };
     const preview = await change(item, { ...body, is_preview: true });
     const done = await change(item, body);
@@ -48,13 +49,12 @@ it('previews equal results to the cent and second, changes of one moment are cha
   }
   await change(item, { quantity: 1, proration_behavior: 'create_prorations' });
   await advanceTo(hall, '2027-03-01T12:00:00.000Z');
-  const [renewal] = await invoicesOf(hall, id);
-  expect(renewal).toMatchObject({ billing_reason: 'subscription_cycle', status: 'paid', credited_amount_atom: 2_992, period_end: '2027-03-31T12:00:00.000Z' });
+  const renewal = await newestOf(id);
+  expect(renewal).toMatchObject({ billing_reason: 'subscription_cycle', status: 'paid', credited_amount_atom: 2_991, period_end: '2027-03-31T12:00:00.000Z' });
   expect(amounts(renewal.lines).sort((a, b) => a - b)).toEqual([-4_486, 498, 997]);
   const sum = (await invoicesOf(hall, id)).reduce((total, invoice) => total + invoice.total_amount_atom, 0);
-  const used = 1_550 + 499 + 997;
-  expect(Math.abs(sum - used)).toBeLessThanOrEqual(6);
-});
+  expect(sum).toBe(1_550 + 498 + 997);
+}, 60_000);
 
 it('another interval at the moment of creation is a period of its own; with none it waits for the renewal', async () => {
   const { id, sub } = await subscribe(hall, { payment_method_id: hall.card, selected_product_price_quantity: [{ price_id: plan, quantity: 1 }] });
@@ -70,7 +70,7 @@ it('another interval at the moment of creation is a period of its own; with none
   const after = await subOf(hall, id);
   expect(after).toMatchObject({ billing_interval: 'year', current_period_end: '2028-04-01T12:00:00.000Z', name: 'Year' });
   expect(after.subscription_items).toMatchObject([{ price_id: year, add_at_period_end: false }]);
-});
+}, 60_000);
 
 it('a voided invoice lets what it had taken in wait again', async () => {
   const { id, sub } = await subscribe(hall, { payment_method_id: hall.card, selected_product_price_quantity: [{ price_id: plan, quantity: 4 }] });
@@ -78,15 +78,16 @@ it('a voided invoice lets what it had taken in wait again', async () => {
   await hall.admin.put(`/subscriptions/${id}`, { collection_method: 'send_invoice', net_d: 60 });
   await change(item, { quantity: 1 });
   await advanceTo(hall, '2027-05-03T12:00:00.000Z');
-  const [renewal] = await invoicesOf(hall, id);
+  const renewal = await newestOf(id);
   const taken = amounts(renewal.lines).sort((a, b) => a - b);
   expect([renewal.status, taken]).toEqual(['paid', [-12_400, 3_100, 3_100]]);
   await change(item, { quantity: 2 });
   await advanceTo(hall, '2027-06-03T12:00:00.000Z');
-  const [open] = await invoicesOf(hall, id);
+  const open = await newestOf(id);
   const own = amounts(open.lines).sort((a, b) => a - b);
   expect(own.length).toBe(3);
-  if (open.status === 'open') expect((await hall.admin.post(`/invoices/${open.id}/void`, {})).status).toBe(200);
+  expect(open.status).toBe('open');
+  expect((await hall.admin.post(`/invoices/${open.id}/void`, {})).status).toBe(200);
   const next = (await hall.admin.get(`/invoices/preview_next_invoice/${id}`)).body;
-  expect(amounts(next.lines).sort((a, b) => a - b)).toEqual(open.status === 'open' ? own : [6_200]);
-});
+  expect(amounts(next.lines).sort((a, b) => a - b)).toEqual(own);
+}, 60_000);

@@ -105,6 +105,6 @@ function itemsThen(row: SubscriptionRow, { items: wanted, now }: Facts, { items,
     const fresh = newItemRow(row, item, now);
     const isSame = known && JSON.stringify({ ...fresh, createdAt: 0, updatedAt: 0, version: 0 }) === JSON.stringify({ ...known.item, createdAt: 0, updatedAt: 0, version: 0 });
     if (isSame) return known;
-    return { price: sold.price, product: sold.product, item: { ...fresh, createdAt: known?.item.createdAt ?? now } };
+    return { price: { ...sold.price, usedAt: sold.price.usedAt ?? now }, product: sold.product, item: { ...fresh, createdAt: known?.item.createdAt ?? now } };
   });
 }
