@@ -1,48 +1,24 @@
 import { jest } from '@jest/globals';
-import chromium from '@sparticuz/chromium';
-import { chromium as playwright, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { made } from '../payments/shop.js';
+import { launchBrowser, phone, shoot, typeCard, type TestBrowser } from '../support/browser.js';
 import { eventually } from '../support/stack.js';
 import { anotherCustomer, credit, invoice, moneyOf, openTill, sent, told, type Till } from './till.js';
 
 jest.setTimeout(60_000);
 
 let till: Till;
-let browser: Browser;
+let browser: TestBrowser;
 
 beforeAll(async () => {
-  const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run'];
-  const inherited = chromium.args.filter((flag) => flag !== '--single-process' && flag !== '--no-zygote');
   till = await openTill();
-  browser = await playwright.launch({ executablePath: await chromium.executablePath(), headless: true, args: [...inherited, '--no-sandbox', ...quiet] });
+  browser = await launchBrowser();
 }, 60_000);
 
 afterAll(() => browser?.close());
 
-const phone: BrowserContextOptions = { viewport: { width: 375, height: 740 }, deviceScaleFactor: 2, hasTouch: true, isMobile: true };
-const desktop: BrowserContextOptions = { viewport: { width: 1200, height: 900 } };
-const complaints: string[] = [];
-
-async function openPage(url: string, options: BrowserContextOptions = desktop): Promise<Page> {
-  const page = await (await browser.newContext(options)).newPage();
-  page.on('console', (message) => {
-    if (message.type() === 'error' && !message.text().includes('the server responded with a status of')) complaints.push(message.text());
-  });
-  page.on('pageerror', (error) => complaints.push(error.message));
-  await page.goto(url);
-  return page;
-}
-
-/** `SIGNALBOX_SCREENSHOTS=<folder>` keeps what the pages look like. */
-async function shoot(page: Page, name: string): Promise<void> {
-  const folder = process.env.SIGNALBOX_SCREENSHOTS;
-  if (folder) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
-}
-
 async function payWith(page: Page, number: string): Promise<void> {
-  await page.getByLabel('Card number').pressSequentially(number);
-  await page.getByLabel('Expiry date').pressSequentially('1240');
-  await page.getByLabel('Security code').pressSequentially('123');
+  await typeCard(page, number);
   await page.getByRole('button', { name: /^Pay/ }).click();
 }
 
@@ -59,7 +35,7 @@ it('shows what is billed; a declined card and then another pay it once', async (
   await credit(till, customer, 500);
   const lines = { selected_product_price_quantity: [{ price_id: till.desk, quantity: 2 }, { price_id: till.lamp, quantity: 1 }] };
   const open = await invoice(till, { ...sent, ...lines, customer_id: customer, description: 'As agreed on Monday' });
-  const page = await openPage(open.hosted_invoice_url);
+  const page = await browser.openPage(open.hosted_invoice_url);
   for (const shown of ['Desk', 'Lamp', 'Quantity 2', 'As agreed on Monday', 'Grace H', '€28.00', '-€5.00', 'Pay €23.00']) await page.getByText(shown).first().waitFor();
   await shoot(page, 'invoice-open');
   await payWith(page, '4000000000000341');
@@ -79,13 +55,13 @@ it('shows what is billed; a declined card and then another pay it once', async (
 
 it('on a phone without JavaScript: goes to the bank and comes back; nothing is wider than the screen', async () => {
   const open = await invoice(till, sent);
-  const page = await openPage(open.hosted_invoice_url, { ...phone, javaScriptEnabled: false });
+  const page = await browser.openPage(open.hosted_invoice_url, { ...phone, javaScriptEnabled: false });
   await shoot(page, 'invoice-phone');
   const wide = await page.locator('html').boundingBox();
   expect(wide!.width).toBeLessThanOrEqual(375);
   await payWith(page, '4000002760003184');
   await page.getByRole('button', { name: 'Yes, pay' }).waitFor();
-  const other = await openPage(open.hosted_invoice_url, phone);
+  const other = await browser.openPage(open.hosted_invoice_url, phone);
   await other.getByText('Continue to your bank').waitFor();
   await shoot(other, 'invoice-challenge');
   await other.context().close();
@@ -104,7 +80,7 @@ it('gives a subscription whose payment failed a new card, if its customer says s
   await till.admin.post(`/payment-methods/${bad}/attach`, { customer_id: till.customer });
   const { body } = await till.admin.post('/subscriptions/', { customer_id: till.customer, payment_method_id: bad, selected_product_price_quantity: [{ price_id: monthly, quantity: 1 }] });
   expect([body.created[0].billing_status, body.invoices[0].status]).toEqual(['incomplete', 'past_due']);
-  const page = await openPage(body.invoices[0].hosted_invoice_url, phone);
+  const page = await browser.openPage(body.invoices[0].hosted_invoice_url, phone);
   await page.getByText('This invoice is overdue').waitFor();
   await page.getByLabel(/Use this card for my subscription/).check();
   await shoot(page, 'invoice-subscription');
@@ -147,5 +123,5 @@ it('says what is wrong with the form, holds back card testers, and the browser f
   }
   expect(last).toBe(429);
   expect(await moneyOf(till, open.id)).toEqual([]);
-  expect(complaints).toEqual([]);
+  expect(browser.complaints).toEqual([]);
 });

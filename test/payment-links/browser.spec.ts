@@ -1,25 +1,23 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { jest } from '@jest/globals';
-import chromium from '@sparticuz/chromium';
-import { chromium as playwright, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { freshAccount } from '../support/account.js';
+import { desktop, launchBrowser, phone, shoot, typeCard, type TestBrowser } from '../support/browser.js';
 import { eventually, startStack, type PrivateStack } from '../support/stack.js';
 import { intentsOf, moneyOf, newLink, openLinkShop, type LinkShop } from './visitor.js';
 
 jest.setTimeout(120_000);
 
 let stack: PrivateStack;
-let browser: Browser;
+let browser: TestBrowser;
 let shop: LinkShop;
 let seller: Server;
 let thanks: string;
 
 beforeAll(async () => {
   stack = await startStack({ extra: { LINK_ATTEMPTS_PER_ADDRESS: '100/600' } });
-  const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run'];
-  const inherited = chromium.args.filter((flag) => flag !== '--single-process' && flag !== '--no-zygote');
-  browser = await playwright.launch({ executablePath: await chromium.executablePath(), headless: true, args: [...inherited, '--no-sandbox', ...quiet] });
+  browser = await launchBrowser();
   seller = createServer((_request, response) => response.end('<title>Seller</title><h1>Thank you</h1>')).listen(0, '127.0.0.1');
   await new Promise((done) => seller.once('listening', done));
   thanks = `http://127.0.0.1:${(seller.address() as AddressInfo).port}/thanks`;
@@ -33,34 +31,6 @@ afterAll(async () => {
   seller?.close();
   await stack?.stop();
 }, 60_000);
-
-const phone: BrowserContextOptions = { viewport: { width: 375, height: 740 }, deviceScaleFactor: 2, hasTouch: true, isMobile: true };
-const desktop: BrowserContextOptions = { viewport: { width: 1200, height: 900 } };
-
-/** What the browser complained about: a blocked file or script would be here. */
-const complaints: string[] = [];
-
-async function openPage(url: string, options: BrowserContextOptions = desktop): Promise<Page> {
-  const page = await (await browser.newContext(options)).newPage();
-  page.on('console', (message) => {
-    if (message.type() === 'error' && !message.text().includes('the server responded with a status of')) complaints.push(message.text());
-  });
-  page.on('pageerror', (error) => complaints.push(error.message));
-  await page.goto(url);
-  return page;
-}
-
-/** `SIGNALBOX_SCREENSHOTS=<folder>` keeps what the pages look like. */
-async function shoot(page: Page, name: string): Promise<void> {
-  const folder = process.env.SIGNALBOX_SCREENSHOTS;
-  if (folder) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
-}
-
-async function typeCard(page: Page, number: string): Promise<void> {
-  await page.getByLabel('Card number').pressSequentially(number);
-  await page.getByLabel('Expiry date').pressSequentially('1240');
-  await page.getByLabel('Security code').pressSequentially('123');
-}
 
 async function typePayer(page: Page): Promise<void> {
   await page.getByLabel('E-mail').fill('ada@example.com');
@@ -88,7 +58,7 @@ describe.each([
 ] as const)('on %s', (name, options, javaScriptEnabled) => {
   it('a declined card and then another pay once and land on the seller\'s page', async () => {
     const link = await newLink(shop, { success_url: thanks });
-    const page = await openPage(link.url, { ...options, javaScriptEnabled });
+    const page = await browser.openPage(link.url, { ...options, javaScriptEnabled });
     await declineThenPay(page, name.replaceAll(' ', '-'));
     await page.waitForURL(thanks);
     expect(await page.title()).toBe('Seller');
@@ -101,7 +71,7 @@ describe.each([
 
   it('nothing is wider than the screen', async () => {
     const link = await newLink(shop);
-    const page = await openPage(link.url, options);
+    const page = await browser.openPage(link.url, options);
     const [wide, screen] = await page.evaluate('[document.documentElement.scrollWidth, innerWidth]') as [number, number];
     expect(wide).toBeLessThanOrEqual(screen);
     await page.context().close();
@@ -111,7 +81,7 @@ describe.each([
 describe('the form in a browser', () => {
   it('groups the digits, says what is missing without sending it, and takes the focus there', async () => {
     const link = await newLink(shop);
-    const page = await openPage(link.url);
+    const page = await browser.openPage(link.url);
     await page.getByLabel('Card number').pressSequentially('4242424242424242');
     expect(await page.getByLabel('Card number').inputValue()).toBe('4242 4242 4242 4242');
     await page.getByLabel('Expiry date').pressSequentially('440');
@@ -131,7 +101,7 @@ describe('the form in a browser', () => {
 
   it('can be filled in and sent with the keyboard alone', async () => {
     const link = await newLink(shop, { success_url: thanks });
-    const page = await openPage(link.url);
+    const page = await browser.openPage(link.url);
     await page.getByLabel('E-mail').focus();
     for (const text of ['ada@example.com', 'Ada Lovelace', '4242424242424242', '1240', '123']) {
       await page.keyboard.type(text);
@@ -144,7 +114,7 @@ describe('the form in a browser', () => {
 
   it('a double click pays once', async () => {
     const link = await newLink(shop);
-    const page = await openPage(link.url, { ...desktop, javaScriptEnabled: false });
+    const page = await browser.openPage(link.url, { ...desktop, javaScriptEnabled: false });
     await typePayer(page);
     await typeCard(page, '4242424242424242');
     await payButton(page).dblclick();
@@ -156,7 +126,7 @@ describe('the form in a browser', () => {
 
   it('goes to the bank and comes back', async () => {
     const link = await newLink(shop, { success_url: thanks });
-    const page = await openPage(link.url);
+    const page = await browser.openPage(link.url);
     await typePayer(page);
     await typeCard(page, '4000002760003184');
     await payButton(page).click();
@@ -168,7 +138,7 @@ describe('the form in a browser', () => {
 
   it('waits for a slow outcome and moves on by itself', async () => {
     const link = await newLink(shop, { success_url: thanks, custom_fields: { simulate: 'pending_then_approved' } });
-    const page = await openPage(link.url);
+    const page = await browser.openPage(link.url);
     await typePayer(page);
     await typeCard(page, '4242424242424242');
     await payButton(page).click();
@@ -181,7 +151,7 @@ describe('the form in a browser', () => {
 
   it('looks right in the dark and when it is closed', async () => {
     const link = await newLink(shop);
-    const page = await openPage(link.url, { ...phone, colorScheme: 'dark' });
+    const page = await browser.openPage(link.url, { ...phone, colorScheme: 'dark' });
     await shoot(page, 'phone-dark');
     expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(16, 22, 20)');
     await shop.admin.put(`/payment-link/${link.id}`, { active: false });
@@ -192,6 +162,6 @@ describe('the form in a browser', () => {
   });
 
   it('found nothing to complain about', () => {
-    expect(complaints).toEqual([]);
+    expect(browser.complaints).toEqual([]);
   });
 });
