@@ -27,15 +27,20 @@ export class LinesSketch {
   }
 
   billed(): BilledLine[] {
-    const latest = this.invoices.findLast(({ status }) => status !== 'draft');
+    const latest = this.latest();
     const debits = this.all.filter((stored) => this.isStanding(stored) && (!latest || stored.line.periodEnd >= latest.periodEnd));
     const newest = new Map(debits.map((stored) => [stored.line.subscriptionItemId, stored]));
     return [...newest.values()].map(({ id, line, invoiceId }) => ({ ...line, id, invoice: invoiceId ? this.invoice(invoiceId) : null }));
   }
 
   periodInvoices(): InvoiceFacts[] {
-    const latest = this.invoices.findLast(({ status }) => status !== 'draft');
+    const latest = this.latest();
     return this.invoices.filter(({ status, periodEnd }) => status === 'paid' && periodEnd >= latest!.periodEnd);
+  }
+
+  /** The last period that was invoiced, also where nothing was collected for it. */
+  private latest(): InvoiceFacts | undefined {
+    return this.invoices.findLast(({ beginsPeriod }) => beginsPeriod);
   }
 
   /** Of all invoices and of what waits for one. */

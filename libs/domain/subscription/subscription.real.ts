@@ -110,7 +110,7 @@ export class RealSubscription implements Subject {
       balanceAtom: this.balance,
       openInvoices: this.owed(),
       charging: this.invoices.find(({ id }) => id === this.s?.chargingInvoiceId) ?? null,
-      latestInvoice: this.invoices.findLast(({ status }) => status !== 'draft') ?? null,
+      latestInvoice: this.invoices.findLast(({ status, beginsPeriod }) => beginsPeriod && status !== 'draft') ?? null,
       pending: this.lines.pending(),
       billed: this.lines.billed(),
       periodInvoices: this.lines.periodInvoices(),
