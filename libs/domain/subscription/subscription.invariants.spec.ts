@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { DomainError } from '../../errors/domain-error.js';
-import type { Act, Beginning } from './model/model.act.js';
+import type { Act, Beginning, QuantityAct } from './model/model.act.js';
 import { day } from './model/model.calendar.js';
 import { beginnings, histories } from './subscription.histories.js';
 import { RealSubscription } from './subscription.real.js';
@@ -79,29 +79,36 @@ describe('whatever happened', () => {
     );
   });
 
-  it('takes the price of the time that was used, to half an atom for each rounded amount', () => {
+  it('takes the price of the time and the quantity that was used, to half an atom for each line', () => {
     const steady = fc.record({
       unit: fc.constantFrom('day' as const, 'week' as const),
       startsIn: fc.constantFrom(null, -3 * day, 2 * day),
       trialDays: fc.constantFrom(0, 3),
-      unitAtom: fc.integer({ min: 1, max: 20_000 }),
-      quantity: fc.integer({ min: 1, max: 5 }),
+      sold: fc.array(fc.record({ unitAtom: fc.integer({ min: 1, max: 20_000 }), quantity: fc.integer({ min: 1, max: 5 }) }), { minLength: 1, maxLength: 2 }),
     });
     const calm = new Set(['wait', 'pause', 'pauseFor', 'pauseCycles', 'resume', 'endTrial', 'moveTrialEnd']);
+    const quantities: fc.Arbitrary<QuantityAct> = fc.record({
+      does: fc.constant('quantity' as const),
+      item: fc.nat(2),
+      quantity: fc.integer({ min: 1, max: 9 }),
+      how: fc.constantFrom('create_prorations' as const, 'always_invoice' as const),
+    });
     fc.assert(
-      fc.property(beginnings, steady, histories, (some, { unitAtom, quantity, ...kind }, history) => {
-        const sold = [{ unitAtom, quantity }];
+      fc.property(beginnings, steady, histories, fc.array(quantities, { maxLength: 25 }), (some, { sold, ...kind }, history, changes) => {
         const from: Beginning = { ...some, ...kind, sold, byInvoice: false, method: 'a', balanceAtom: 0, cycles: null, outcomes: [] };
-        const acts = history.filter(({ does }) => calm.has(does)).map((act) => (act.does === 'resume' ? { ...act, free: false } : act));
+        const acts = history.filter(({ does }) => calm.has(does)).map((act) => (act.does === 'resume' ? { ...act, free: false } : act.does === 'wait' ? { ...act, ms: act.ms % (12 * day) } : act));
         const real = new RealSubscription(from);
-        for (const act of acts) real.perform(act);
+        for (const [n, act] of acts.entries()) {
+          real.perform(act);
+          if (changes[n]) real.perform(changes[n]);
+        }
+        real.perform({ does: 'wait', ms: 60_000 });
         real.perform({ does: 'cancel', voids: false, refunds: false, prorates: true });
-        const { invoices, balanceAtom } = real.seen();
         const whole = (kind.unit === 'day' ? 86_400 : 604_800) * from.count;
-        const taken = BigInt(invoices.reduce((sum, { paidAtom }) => sum + paidAtom, 0) - balanceAtom) * BigInt(whole);
-        const worth = BigInt(unitAtom * quantity) * BigInt(real.servedMs / 1000);
-        const off = taken > worth ? taken - worth : worth - taken;
-        expect(2n * off <= BigInt(whole) * BigInt(invoices.length + 1)).toBe(true);
+        const taken = real.invoices.reduce((sum, { totalAtom }) => sum + totalAtom, 0) - real.credited;
+        const off = BigInt(taken) * BigInt(whole) - real.servedWorth / 1000n;
+        expect(2n * (off > 0n ? off : -off) <= BigInt(whole) * BigInt(real.lines.all.length + 1)).toBe(true);
+        expect(real.lines.pending()).toEqual([]);
       }),
       { numRuns: runs, seed: 23 },
     );

@@ -1,6 +1,6 @@
 import { planStep } from './step-subscription.js';
 import { stateOf } from './subscription.machine.js';
-import { begin, day, resume } from './subscription.sketch.js';
+import { begin, cancel, day, pause, resume } from './subscription.sketch.js';
 
 describe('nothing stops silently', () => {
   it('asks the method again that was taken away and set again', () => {
@@ -37,5 +37,20 @@ describe('nothing stops silently', () => {
     sub.pay('invoice-1');
     expect(stateOf(sub.s)).toBe('active/current');
     expect(sub.charges).toEqual([]);
+  });
+});
+
+describe('what random histories found in the money', () => {
+  it('credits nothing for a period that was never paid, where an older one was and a pause moved its end', () => {
+    const sub = begin({}, { outcomes: ['approved', 'unresolved'] });
+    sub.pass(89 * day);
+    sub.command(pause());
+    sub.command(resume);
+    sub.command(cancel());
+    sub.answer('approved');
+    sub.pass(0);
+    expect(stateOf(sub.s)).toBe('cancelled');
+    expect(sub.invoices.map(({ status }) => status)).toEqual(['paid', 'paid', 'open', 'open']);
+    expect(sub.credit).toBe(0);
   });
 });

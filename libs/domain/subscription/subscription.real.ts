@@ -1,5 +1,6 @@
 import { DomainError } from '../../errors/domain-error.js';
 import { planCancel } from './cancel-subscription.js';
+import { planChangeItems } from './change-items.js';
 import { planCreate } from './create-subscription.js';
 import { defaultDunningPolicy } from './dunning-policy.js';
 import { planPause } from './pause-subscription.js';
@@ -11,7 +12,7 @@ import { stateOf, type State } from './subscription.machine.js';
 import { nextDue } from './subscription.schedule.js';
 import type { SubscriptionState } from './subscription.state.js';
 import { planEndTrial, planUpdate } from './update-subscription.js';
-import type { Act, Beginning, Outcome, Seen, Subject } from './model/model.act.js';
+import type { Act, Beginning, Outcome, QuantityAct, Seen, Subject } from './model/model.act.js';
 
 const mostSteps = 5_000;
 /** Events that only tell more of another one. */
@@ -21,18 +22,23 @@ const untold = ['updated', 'dunning_retry_scheduled', 'dunning_blocked', 'dunnin
 export class RealSubscription implements Subject {
   s!: SubscriptionState;
   readonly invoices: InvoiceFacts[] = [];
-  private readonly lines = new LinesSketch(this.invoices);
+  readonly lines = new LinesSketch(this.invoices);
   readonly visited = new Set<State>();
-  /** Time for which a price is due. */
+  /** Time for which a price is due, and its worth: price × ms. */
   servedMs = 0;
+  servedWorth = 0n;
+  /** Given to the balance by a cancel. */
+  credited = 0;
   private now: number;
   private method: string | null;
+  private sold: Beginning['sold'];
   private readonly attempts: Seen['attempts'] = [];
   private readonly told: string[] = [];
   private balance: number;
   private refunded = 0;
 
   constructor(private from: Beginning) {
+    this.sold = from.sold;
     this.now = from.now;
     this.method = from.method;
     this.balance = from.balanceAtom;
@@ -49,7 +55,7 @@ export class RealSubscription implements Subject {
     this.rest();
   }
 
-  perform(act: Act): string | null {
+  perform(act: Act | QuantityAct): string | null {
     try {
       this.act(act);
       this.rest();
@@ -102,7 +108,7 @@ export class RealSubscription implements Subject {
       now: new Date(now),
       jitterSeconds: from.jitterSeconds,
       rules: { dunningPolicy: defaultDunningPolicy, upcomingDays: from.announceDays },
-      items: from.sold.map(({ unitAtom, quantity }, n) => ({
+      items: this.sold.map(({ unitAtom, quantity }, n) => ({
         id: `item-${n}`, priceId: `price-${n}`, productId: 'product', name: 'Plan', description: null, quantity,
         unitAmountAtom: unitAtom, pricingModel: 'standard', transformQuantityDivideBy: 1,
       })),
@@ -123,7 +129,7 @@ export class RealSubscription implements Subject {
     return this.invoices.filter(({ status }) => status === 'open' || status === 'past_due');
   }
 
-  private act(act: Act): void {
+  private act(act: Act | QuantityAct): void {
     const facts = this.facts();
     const { s } = this;
     switch (act.does) {
@@ -148,6 +154,10 @@ export class RealSubscription implements Subject {
       case 'method':
         this.method = act.method;
         return;
+      case 'quantity': {
+        const item = { path: [], action: 'update' as const, id: `item-${act.item % this.sold.length}`, quantity: act.quantity };
+        return this.apply(planChangeItems(s, { items: [item], proration: act.how }, facts));
+      }
       case 'answer':
         for (const invoice of this.invoices) if (invoice.payment === 'unresolved') settle(invoice, act.outcome);
         return;
@@ -181,7 +191,11 @@ export class RealSubscription implements Subject {
   private passTo(at: number): void {
     const { status, billingStatus, trialEnd, currentPeriodStart } = this.s;
     const serves = status === 'active' || (status === 'trialing' && billingStatus !== 'scheduled' && !(trialEnd && currentPeriodStart < trialEnd));
-    if (serves) this.servedMs += at - this.now;
+    if (serves) {
+      const each = this.sold.reduce((sum, { unitAtom, quantity }) => sum + unitAtom * quantity, 0);
+      this.servedMs += at - this.now;
+      this.servedWorth += BigInt(each) * BigInt(at - this.now);
+    }
     this.now = at;
   }
 
@@ -200,7 +214,7 @@ export class RealSubscription implements Subject {
     this.visited.add(stateOf(this.s));
     this.told.push(...plan.events);
     if (plan.invoice) {
-      this.balance -= plan.invoice.appliedBalanceAtom;
+      this.balance += plan.invoice.creditedAtom - plan.invoice.appliedBalanceAtom;
       this.invoices.push({ ...plan.invoice, id: `invoice-${this.invoices.length}`, paidAtom: 0, refundedAtom: 0, payment: 'none', failure: null, reminderSentAt: null });
     }
     this.lines.store(plan, plan.invoice ? this.invoices.at(-1)!.id : null);
@@ -212,6 +226,8 @@ export class RealSubscription implements Subject {
     for (const closed of plan.closed) this.invoice(closed.invoiceId).status = closed.as;
     if (plan.charge) this.charge(this.invoice(plan.charge.invoiceId));
     this.balance += plan.creditAtom;
+    this.credited += plan.creditAtom;
+    for (const { item } of plan.items) this.sold = this.sold.map((one, n) => (`item-${n}` === item.id ? { ...one, quantity: item.quantity } : one));
     for (const { invoiceId, amountAtom } of plan.refunds) {
       this.invoice(invoiceId).refundedAtom += amountAtom;
       this.refunded += amountAtom;

@@ -47,6 +47,14 @@ export type Act =
   | { does: 'answer'; outcome: Answer }
   | { does: 'byHand'; which: number; to: 'paid' | 'void' };
 
+/** Not in the model: its money is held by the price of what was used. */
+export interface QuantityAct {
+  does: 'quantity';
+  item: number;
+  quantity: number;
+  how: 'create_prorations' | 'always_invoice' | 'none';
+}
+
 export interface SeenInvoice {
   start: number;
   end: number;
