@@ -311,8 +311,8 @@ export class ModelSubscription implements Subject {
 
   private answeredAfterCancel(bill: Bill): void {
     if (!this.cancelled) return;
-    if (bill.status === 'paid') this.giveBack(this.cancelled, this.cancelled.at);
-    else if (this.cancelled.voids) bill.status = 'void';
+    if (bill.status === 'paid' && bill === this.covering) this.giveBack(this.cancelled, this.cancelled.at);
+    else if (bill.status !== 'paid' && this.cancelled.voids) bill.status = 'void';
   }
 
   private collected(): void {
