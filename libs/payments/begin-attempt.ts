@@ -17,6 +17,7 @@ import type { PaymentDeps } from './payment.deps.js';
 import { pendingCharge } from './pending-charge.js';
 import { candidatesOf, factsOf } from './route-candidates.js';
 import { sealRequest, sendCharge } from './send-charge.js';
+import { inTurn } from './simulate-trigger.js';
 
 /** Versions of routes never change. */
 const documents = new LRUCache<string, { document: RouteDocument }>({ max: 500 });
@@ -174,7 +175,7 @@ function callFor(deps: PaymentDeps, { held, context, target }: CallParts): Autho
     theirPaymentMethodId: mapping.their_payment_method_id,
     offSession: intent.initiator === 'merchant',
     networkTransactionId: intent.initiator === 'merchant' ? mapping.network_transaction_id : null,
-    simulate: intent.simulate,
+    simulate: inTurn(intent.simulate, intent.confirmation),
     // Only what a restored database makes again: with the same key the request must be the same.
     metadata: { payment: intent.reference },
     returnUrl: intent.returnUrl,

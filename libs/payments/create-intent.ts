@@ -8,6 +8,7 @@ import type { CaptureMethod, Execution, PaymentDriver } from '../domain/payment/
 import { DomainError, invalidField } from '../errors/domain-error.js';
 import { publicId } from '../views/ids.js';
 import { paymentIntentView } from '../views/payment-intent.view.js';
+import { simulateOf } from './simulate-trigger.js';
 
 /** Ids are UUIDs of the change's account, already checked by the caller. */
 export interface NewIntent {
@@ -34,6 +35,8 @@ export interface NewIntent {
   metadata?: Record<string, unknown> | null;
   /** One uncancelled intent per invoice; a second one is 409 `conflict`. */
   invoiceId?: string | null;
+  /** Start of the period that the invoice bills. */
+  billedFrom?: Date | null;
   subscriptionId?: string | null;
   subscriptionPayment?: 'first' | 'later' | null;
   paymentLinkId?: string | null;
@@ -78,7 +81,7 @@ export function intentRow(change: Change, input: NewIntent): PaymentIntentRow {
     subscriptionId: input.subscriptionId ?? null,
     paymentLinkId: input.paymentLinkId ?? null,
     reference: input.reference ?? publicId('pi', change.environment, input.id),
-    simulate: simulateOf(input.customFields),
+    simulate: simulateOf(input.customFields, input.billedFrom),
     description: input.description ?? null,
     customFields: input.customFields ?? null,
     metadata: input.metadata ?? null,
@@ -118,15 +121,6 @@ async function existing(tx: Tx, change: Change, wanted: { id: string; reference:
   const row = (await intentOf(tx, change.accountId, wanted.id)) ?? (await intentByReference(tx, change.accountId, wanted.reference));
   if (row) return row;
   throw new DomainError('conflict', 'The invoice already has a payment intent.');
-}
-
-/** The simulator's trigger: a name, or one per connection. Anything else is a custom field like any other. */
-export function simulateOf(customFields: Record<string, unknown> | null | undefined): string | Record<string, string> | null {
-  const asked = customFields?.simulate;
-  if (typeof asked === 'string') return asked;
-  if (typeof asked !== 'object' || asked === null) return null;
-  const names = Object.entries(asked).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
-  return names.length > 0 ? Object.fromEntries(names) : null;
 }
 
 /** A method that this customer's payment may use. @throws DomainError 422 naming the field. */

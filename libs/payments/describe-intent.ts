@@ -3,8 +3,8 @@ import { intentParts } from '../db/payment.queries.js';
 import { updateIntent } from '../db/payment.writes.js';
 import type { Change } from '../domain/change/change.js';
 import { paymentIntentView, type PaymentIntentView } from '../views/payment-intent.view.js';
-import { simulateOf } from './create-intent.js';
 import { requireIntent, tellIntent } from './intent-change.js';
+import { simulateOf } from './simulate-trigger.js';
 
 export interface Description {
   intentId: string;

@@ -96,6 +96,7 @@ export function openInvoiceIntent(tx: Tx, change: Change, { invoice, subscriptio
     customFields: byHand ? invoice.customFields : subscription?.customFields,
     returnUrl,
     invoiceId: invoice.id,
+    billedFrom: byHand ? null : invoice.periodStart,
     subscriptionId: subscription?.id,
     subscriptionPayment: byHand || !subscription ? null : invoice.billingReason === 'subscription_create' ? 'first' : 'later',
     reference: referenceOf(change, subscription, invoice),

@@ -9,6 +9,7 @@ import { operationOutcomeMove } from './operation-outcome.js';
 import type { PaymentDeps } from './payment.deps.js';
 import { recordOutcome } from './record-outcome.js';
 import { saysNothingOfOthers } from './send-charge.js';
+import { inTurn } from './simulate-trigger.js';
 
 /** Failed reads after which a strongly consistent "absent" means that the operation was never made. */
 const readsUntilAbsent = 5;
@@ -43,7 +44,7 @@ async function send(deps: PaymentDeps, held: HeldPayment, { adapter, connection,
   const limit = connection.deadlines.connectMs + connection.deadlines.totalMs;
   if (!(await stampSend(deps.db, fence, { operationId: operation.id }, limit))) throw new LeaseLost();
   if (!(await deps.leases.mayDial(held.lease))) throw new LeaseLost();
-  const answer = await call(adapter, connection, { operation, charge, simulate: held.intent.simulate });
+  const answer = await call(adapter, connection, { operation, charge, simulate: inTurn(held.intent.simulate, charge.confirmation) });
   const again = operation.firstSentAt !== null;
   const silent = again && (answer.outcomeClass === 'not_sent' || answer.outcomeClass === 'processor_error');
   return recordOperation(deps, held, { operation, charge, outcome: silent ? { ...answer, outcomeClass: 'unknown' } : answer });

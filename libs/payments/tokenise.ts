@@ -10,9 +10,8 @@ import { testCardOf } from '../processors/simulator/test-card.js';
 import type { PaymentMethodView } from '../views/payment-method.view.js';
 import { publicId } from '../views/ids.js';
 import { openConnection, type OpenConnection } from './connection-cache.js';
-import { simulateOf } from './create-intent.js';
 import type { PaymentDeps } from './payment.deps.js';
-import { requireKnownTrigger } from './simulate-trigger.js';
+import { requireKnownTrigger, simulateOf } from './simulate-trigger.js';
 import { refusalOf, verifyMethod, type Verification } from './verify-method.js';
 
 export type TokeniseDeps = Pick<PaymentDeps, 'db' | 'environment' | 'secrets' | 'processors'>;

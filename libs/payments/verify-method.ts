@@ -9,8 +9,8 @@ import { DomainError, invalidField } from '../errors/domain-error.js';
 import type { VerifyCall } from '../processors/port.js';
 import type { PaymentMethodView } from '../views/payment-method.view.js';
 import { openConnection, type OpenConnection } from './connection-cache.js';
-import { simulateOf } from './create-intent.js';
 import type { PaymentDeps } from './payment.deps.js';
+import { simulateOf } from './simulate-trigger.js';
 
 export type VerifyDeps = Pick<PaymentDeps, 'db' | 'environment' | 'secrets' | 'processors'>;
 
