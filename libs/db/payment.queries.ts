@@ -177,6 +177,32 @@ export async function overduePayments(db: Tx, limit: number): Promise<PaymentInt
     .for('update', { skipLocked: true });
 }
 
+/**
+ * Payments with a capture, void or refund that nobody waits for: its sender died before it knew the answer, and the engine had not yet
+ * noted that it was asked. Uses `charge_operations_pending`.
+ */
+export async function forsakenOperations(db: Tx, limit: number): Promise<PaymentIntentRow[]> {
+  const forsaken = sql`${chargeOperations.nextLookupAt} is null
+    and (coalesce(${chargeOperations.callBy}, ${chargeOperations.createdAt}) < clock_timestamp() - interval '10 seconds'
+      or (${chargeOperations.callBy} is null and ${chargeOperations.createdAt} > clock_timestamp() + interval '1 hour'))`;
+  const rows = await db
+    .select({ intent: paymentIntents })
+    .from(chargeOperations)
+    .innerJoin(paymentIntents, eq(paymentIntents.id, chargeOperations.paymentIntentId))
+    .where(
+      and(
+        eq(chargeOperations.status, sql.raw("'pending'")),
+        forsaken,
+        eq(paymentIntents.settled, false),
+        sql`(${paymentIntents.leaseUntil} is null or ${paymentIntents.leaseUntil} < clock_timestamp())`,
+      ),
+    )
+    .orderBy(asc(chargeOperations.id))
+    .limit(limit)
+    .for('update', { of: paymentIntents, skipLocked: true });
+  return rows.map(({ intent }) => intent);
+}
+
 /** Payments that wait for the stop and that nobody holds, oldest first. */
 export async function stoppedPayments(db: Tx, stop: { id: string; accountId: string }, limit: number): Promise<PaymentIntentRow[]> {
   return db

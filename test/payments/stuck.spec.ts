@@ -1,9 +1,11 @@
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
-import { connect, type Database } from '../../libs/db/client.js';
+import { sql } from 'drizzle-orm';
+import { connect, type Database, type Tx } from '../../libs/db/client.js';
 import { newId } from '../../libs/db/mint.js';
 import { systemChange } from '../../libs/db/account.writes.js';
 import { transact } from '../../libs/db/change.js';
 import { createSecretBox } from '../../libs/db/secret.js';
+import { captureIntent } from '../../libs/payments/capture-intent.js';
 import { createIntent } from '../../libs/payments/create-intent.js';
 import { createPaymentDeps } from '../../libs/payments/payment.deps.js';
 import { paymentStart } from '../../libs/payments/payment-start.js';
@@ -31,8 +33,8 @@ afterAll(async () => {
 
 const attempts = async (handle: WorkflowHandle) => (await handle.describe()).raw.pendingWorkflowTask?.attempt ?? 0;
 
-describe('a payment whose workflow fails at each of its tasks', () => {
-  it('is taken from it and goes on with a new one: one charge', async () => {
+describe('a payment that nobody drives', () => {
+  it('because its workflow fails at each of its tasks is taken from it and goes on with a new one: one charge', async () => {
     const [id, key] = shared.secretKeysStaging.split(',')[0]!.split(':');
     const secrets = createSecretBox([{ id: id!, key: Buffer.from(key!, 'base64') }]);
     const deps = createPaymentDeps({ db: database.db, environment: 'staging', secrets, simulatorUrl: shared.simulatorUrl, owner: 'spec' });
@@ -49,6 +51,22 @@ describe('a payment whose workflow fails at each of its tasks', () => {
     await settled(shop, payment, 'succeeded');
     expect(await ledgerOf(shop, payment)).toHaveLength(1);
   }, 90_000);
+
+  it('whose sender died during a capture of which the engine knows nothing goes on, and is captured once', async () => {
+    const held = await shop.admin.post('/payment-intents/', {
+      amount_atom: 800, currency: 'eur', customer_id: shop.customer, payment_method_id: await cardOf(shop), confirm: true, capture_method: 'manual',
+    });
+    const intentId = parsePublicId('pi', 'staging', held.body.id)!;
+    const change = systemChange('staging', shop.id);
+    await database.db.transaction(async (tx) => {
+      await captureIntent(tx as Tx, change, { intentId, amountAtom: 500 });
+      await tx.execute(sql`update charge_operations set first_sent_at = now() - interval '30 seconds', call_by = now() - interval '20 seconds' where payment_intent_id = ${intentId}`);
+      await tx.execute(sql`update payment_intents set driver = 'workflow', lease_until = null, lease_token = lease_token + 1 where id = ${intentId}`);
+    });
+    expect(await settled(shop, held.body.id, 'succeeded')).toMatchObject({ amount_atom_received: 500 });
+    const [payment] = await ledgerOf(shop, held.body.id);
+    expect(payment).toMatchObject({ amount_captured: 500 });
+  }, 60_000);
 
   it('keeps a workflow that runs', async () => {
     const waiting = await shop.admin.post('/payment-intents/', {

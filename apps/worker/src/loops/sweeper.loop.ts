@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { sweepHiddenMethods } from '../../../../libs/db/payment-method.writes.js';
-import { interruptedPayments, overduePayments } from '../../../../libs/db/payment.queries.js';
+import { forsakenOperations, interruptedPayments, overduePayments } from '../../../../libs/db/payment.queries.js';
 import type { PaymentIntentRow } from '../../../../libs/db/schema/index.js';
 import { paymentStart } from '../../../../libs/payments/payment-start.js';
 import { paymentWorkflowId } from '../../../../libs/contracts/payment.contract.js';
@@ -12,6 +12,8 @@ import { startPeriodic } from './periodic.js';
 const everyMs = 2_000;
 const batch = 100;
 const atOnce = 8;
+/** An operation whose sender died is found soon after its call's own limit. */
+const forsakenEvery = 5;
 /** Overdue payments are rare: their workflow was ended by hand. */
 const overdueEvery = 15;
 /** Longer than any tokenisation may take: what is hidden and older was left by a crash. */
@@ -46,6 +48,7 @@ export function startSweeper({ db, client, payments, log }: Composition): () => 
   const round = async (isStopped: () => boolean): Promise<void> => {
     rounds += 1;
     const found = await db.transaction((tx) => interruptedPayments(tx, batch));
+    if (rounds % forsakenEvery === 0) found.push(...(await db.transaction((tx) => forsakenOperations(tx, batch))));
     if (rounds % overdueEvery === 0) await sweepHiddenMethods(db, { olderThanMs: hiddenMs });
     if (rounds % overdueEvery === 0) found.push(...(await db.transaction((tx) => overduePayments(tx, batch))));
     for (let index = 0; index < found.length && !isStopped(); index += atOnce) await Promise.all(found.slice(index, index + atOnce).map(start));
