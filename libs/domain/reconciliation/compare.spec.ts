@@ -44,6 +44,7 @@ describe('a reference', () => {
     const id = '01m7yy0fcbfvmvgrw3c8x3mb0m';
     expect(parseReference(`pi_stg_${id}-2`, 'stg')).toEqual({ intent: `pi_stg_${id}`, attempt: 2 });
     expect(parseReference(`sub_stg_${id}:1790000000-1`, 'stg')).toEqual({ intent: `sub_stg_${id}:1790000000`, attempt: 1 });
+    expect(parseReference(`inv_stg_${id}-3`, 'stg')).toEqual({ intent: `inv_stg_${id}`, attempt: 3 });
     for (const foreign of [`pi_prod_${id}-1`, `pi_stg_${id}`, 'order-1', `cus_stg_${id}-1`, `pi_stg_${id}-1-refund-1`]) expect(parseReference(foreign, 'stg')).toBeNull();
   });
 });

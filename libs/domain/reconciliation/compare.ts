@@ -51,6 +51,6 @@ export function claims(ours: OurSide, theirs: TheirSide): string[] {
 
 /** The intent's and the attempt's part of a reference that this service made; null for a foreign one. */
 export function parseReference(reference: string, marker: string): { intent: string; attempt: number } | null {
-  const match = /^((?:pi|sub)_([a-z]+)_[0-9a-z]{26}(?::\d{1,12}){0,2})-(\d{1,6})$/.exec(reference);
+  const match = /^((?:pi|sub|inv)_([a-z]+)_[0-9a-z]{26}(?::\d{1,12}){0,2})-(\d{1,6})$/.exec(reference);
   return match && match[2] === marker ? { intent: match[1]!, attempt: Number(match[3]) } : null;
 }
