@@ -114,9 +114,9 @@ interface Many {
  * the renewal's. Answers when they are due.
  */
 async function subscribeMany(stage: Stage, { count, secondsAhead, asleep = false }: Many): Promise<Date> {
-  const product = await stage.call('POST', '/products/', { name: 'bench' });
+  const product = await stage.call('POST', '/products/', { name: 'bench', description: 'bench' });
   const price = await stage.call('POST', '/prices/', {
-    product_id: product.id, price_type: 'recurring', currency: 'usd', unit_amount_atom: 1000, billing_interval: 'week', billing_interval_count: 4, is_active: true,
+    product_id: product.id, price_type: 'recurring', pricing_model: 'standard', currency: 'usd', unit_amount_atom: 1000, billing_interval: 'week', billing_interval_count: 4, is_active: true,
   });
   const payers = await Promise.all(Array.from({ length: Math.min(customersPerRun, count) }, () => payer(stage)));
   const due = new Date((Math.ceil(Date.now() / 1000) + secondsAhead + Math.ceil(count / createdPerSecond)) * 1000);
