@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Change } from '../domain/change/change.js';
-import { matchesEvent } from '../domain/event/event-filter.js';
+import { hearsEvent, type EventObjectFilter } from '../domain/event/event-filter.js';
+import type { Environment } from '../domain/environment.js';
 import { publicId, type IdKind } from '../views/ids.js';
 import { afterCommit } from './change.js';
 import type { Db, Tx } from './client.js';
@@ -21,11 +22,14 @@ export interface EventDraft {
   step?: string;
   /** Endpoints (UUIDs) that get it whatever their filter says. */
   alsoTo?: readonly string[];
+  /** Endpoint (UUID) that does not get it: nobody is told of himself that he cannot be reached. */
+  notTo?: string;
 }
 
 interface Subscriber {
   id: string;
   enabled_events: string[];
+  filter: EventObjectFilter | null;
 }
 
 /** What the next events of some objects stand on. */
@@ -41,7 +45,7 @@ export interface EventFooting {
 /** The text that `EventFooting.subscribers` holds; `account` is the account's parameter in the surrounding statement. */
 export function subscribersOf<T>(account: T): [string, T, string] {
   return [
-    `(select coalesce(json_agg(json_build_object('id', w.id, 'enabled_events', w.enabled_events) order by w.id), '[]')::text
+    `(select coalesce(json_agg(json_build_object('id', w.id, 'enabled_events', w.enabled_events, 'filter', w.filter) order by w.id), '[]')::text
        from webhook_endpoints w where w.account_id = `,
     account,
     ` and w.status <> 'disabled' and w.deleted_at is null)`,
@@ -110,7 +114,7 @@ export function renderEvents(change: Change, drafts: readonly EventDraft[], foot
   for (const draft of drafts) {
     const sequence = (sequences.get(draft.objectId) ?? 0) + 1;
     sequences.set(draft.objectId, sequence);
-    const heard = subscribers.filter((endpoint) => matchesEvent(endpoint.enabled_events, draft.type) || draft.alsoTo?.includes(endpoint.id));
+    const heard = subscribers.filter((endpoint) => isFor(endpoint, draft, change.environment));
     const own = draft.customerId ? footing.clockTimes?.get(draft.customerId) : undefined;
     const clockTime = change.clockTime ?? (own ? new Date(own).toISOString() : null);
     const row = renderEvent({ ...change, clockTime }, draft, { at, sequence, deliveries: heard.length });
@@ -122,6 +126,13 @@ export function renderEvents(change: Change, drafts: readonly EventDraft[], foot
     }
   }
   return rendered;
+}
+
+function isFor({ id, enabled_events: enabledEvents, filter }: Subscriber, draft: EventDraft, environment: Environment): boolean {
+  if (draft.alsoTo?.includes(id)) return true;
+  if (draft.notTo === id) return false;
+  const { type, data } = draft;
+  return hearsEvent({ enabledEvents, filter }, { type, data, get objectId() { return publicId(draft.kind, environment, draft.objectId); } });
 }
 
 interface Rendering {

@@ -5,14 +5,14 @@ import { environmentMarker, type Environment } from '../domain/environment.js';
 export const idKinds = [
   'acct', 'usr', 'invite', 'tok', 'cus', 'pm', 'pmm', 'sub', 'si', 'product', 'pf', 'price', 'inv', 'ii', 'cn', 'cni',
   'pi', 'ch', 're', 'dp', 'route', 'processor', 'plink', 'plinkitem', 'cs', 'cbt', 'coupon', 'promo', 'di', 'event',
-  'webhook_endpoint', 'whd', 'clock', 'bps', 'meter', 'mev', 'mea', 'seti', 'tax', 'cmd', 'req', 'plli', 'att', 'wha', 'job', 'stop', 'recon', 'email',
+  'webhook_endpoint', 'whd', 'clock', 'bps', 'meter', 'mev', 'mea', 'seti', 'tax', 'cmd', 'req', 'plli', 'att', 'wha', 'whs', 'job', 'audit', 'stop', 'recon', 'email',
 ] as const;
 export type IdKind = (typeof idKinds)[number];
 
 const kindNames: Partial<Record<IdKind, string>> = {
   acct: 'account', tok: 'token', cus: 'customer', pm: 'payment method', pmm: 'payment method mapping', sub: 'subscription', si: 'subscription item',
   pf: 'product family', inv: 'invoice', pi: 'payment intent', ch: 'charge', re: 'refund', dp: 'dispute', route: 'payment route', processor: 'payment processor',
-  plink: 'payment link', webhook_endpoint: 'webhook endpoint', whd: 'webhook delivery', att: 'attention item',
+  plink: 'payment link', webhook_endpoint: 'webhook endpoint', whs: 'signing secret', whd: 'webhook delivery', att: 'attention item',
   clock: 'test clock', email: 'e-mail', stop: 'charge stop', recon: 'reconciliation',
 };
 

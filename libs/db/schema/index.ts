@@ -1,6 +1,7 @@
 export * from './account.table.js';
 export * from './api-token.table.js';
 export * from './attention-item.table.js';
+export * from './audit-entry.table.js';
 export * from './charge-stop.table.js';
 export * from './command.table.js';
 export * from './customer.table.js';

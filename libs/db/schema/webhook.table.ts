@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { boolean, index, integer, jsonb, pgTable, text, unique, uuid } from 'drizzle-orm/pg-core';
+import type { EventObjectFilter } from '../../domain/event/event-filter.js';
 import { accountId, id, instant, object, stamps, tick } from './columns.js';
 
 export const webhookEndpoints = pgTable(
@@ -14,7 +15,17 @@ export const webhookEndpoints = pgTable(
     status: text().$type<'enabled' | 'paused' | 'disabled'>().notNull().default('enabled'),
     statusReason: text(),
     dataFormat: text().$type<'object' | 'string'>().notNull().default('object'),
+    /** Which objects' events it hears; null: all. */
+    filter: jsonb().$type<EventObjectFilter>(),
     ordered: boolean().notNull().default(false),
+    /** Most posts that begin in a second; null: no limit. */
+    ratePerSecond: integer(),
+    /** Most posts that are open at once; null: what a drain does without it. */
+    maxInFlight: integer(),
+    /** The receiver's own headers: lower-case name → sealed value. */
+    headers: jsonb().$type<Record<string, string>>(),
+    /** The first moment at which a post that nobody reserved may begin; only with `rate_per_second`. */
+    rateFreeAt: tick(),
     /** Fencing token of the running drain: attempts are written only under it. */
     drainEpoch: integer().notNull().default(0),
     drainUntil: tick(),
@@ -23,10 +34,15 @@ export const webhookEndpoints = pgTable(
     dispatcherOpen: boolean().notNull().default(false),
     consecutiveFailures: integer().notNull().default(0),
     failingSince: instant(),
+    /** Set when others were told that it fails; cleared when they were told that it recovered. */
+    failingToldAt: instant(),
     deletedAt: instant(),
     ...stamps(),
   },
-  (t) => [index('webhook_endpoints_account').on(t.accountId, t.id)],
+  (t) => [
+    index('webhook_endpoints_account').on(t.accountId, t.id),
+    index('webhook_endpoints_failing').on(t.failingSince).where(sql`failing_since is not null`),
+  ],
 );
 
 export const webhookSecrets = pgTable(
@@ -66,6 +82,7 @@ export const webhookDeliveries = pgTable(
   (t) => [
     unique('webhook_deliveries_pair').on(t.eventId, t.endpointId),
     index('webhook_deliveries_due').on(t.endpointId, t.nextAttemptAt, t.id).where(sql`status = 'pending'`),
+    index('webhook_deliveries_object').on(t.endpointId, t.objectId, t.sequence).where(sql`status = 'pending'`),
     index('webhook_deliveries_account').on(t.accountId, t.createdAt, t.id),
   ],
 );
