@@ -2,6 +2,7 @@ import type { Composition } from './activities.js';
 import { startWatcher } from './loops/attention.loop.js';
 import { startPruner } from './loops/pruner.loop.js';
 import { startDueDates } from './loops/due-date.loop.js';
+import { startKeeper } from './loops/kept-methods.loop.js';
 import { startMailer } from './loops/mail.loop.js';
 import { startReconciler } from './loops/reconciler.loop.js';
 import { startReconciliations } from './loops/reconciliation.loop.js';
@@ -18,7 +19,7 @@ export function startLoops(composition: Composition): () => Promise<void> {
   if (config.queues.includes('webhooks')) {
     stops.push(startWaker({ db, databaseUrl: config.databaseUrl, client, environment: config.environment, log }));
   }
-  if (config.queues.includes('subscriptions')) stops.push(startReconciler(composition), startDueDates(composition));
+  if (config.queues.includes('subscriptions')) stops.push(startReconciler(composition), startDueDates(composition), startKeeper(composition));
   if (servedQueues(config).includes('test-clocks')) stops.push(startClockReconciler(composition));
   stops.push(startSweeper(composition), startRestarter(composition), startWatcher(composition), startMailer(composition), startReconciliations(composition), startPruner(composition));
   return async () => {

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { boolean, index, integer, pgTable, text, unique, uuid } from 'drizzle-orm/pg-core';
 import type { InactiveReason } from '../../domain/payment-link/payment-link.js';
 import { accountId, id, instant, object, stamps } from './columns.js';
@@ -64,6 +65,11 @@ export const paymentLinkAttempts = pgTable(
     paymentIntentId: uuid().notNull(),
     /** Rises with each try of the form: the same try sent twice is one row. */
     tryNumber: integer().notNull(),
+    /**
+     * The method that the payer wants the invoice's subscription to be paid with from now on; written with the payment, cleared
+     * once the subscription has it or the payment ended otherwise. The API settles it, and what it leaves the worker's loop does.
+     */
+    keepsMethodId: uuid(),
     createdAt: instant().notNull(),
   },
   (t) => [
@@ -71,6 +77,7 @@ export const paymentLinkAttempts = pgTable(
     index('payment_link_attempts_link').on(t.paymentLinkId, t.createdAt),
     index('payment_link_attempts_address').on(t.addressHash, t.createdAt),
     index('payment_link_attempts_method').on(t.accountId, t.methodHash, t.createdAt),
+    index('payment_link_attempts_keeps').on(t.id).where(sql`keeps_method_id is not null`),
   ],
 );
 

@@ -1,6 +1,7 @@
 /**
- * The least amount that Stripe charges, in atoms, by settlement in the same currency (docs.stripe.com/currencies, minimum and
- * maximum charge amounts); a currency that is not listed has no known minimum.
+ * The least amount that Stripe charges, in atoms, by settlement in the same currency: the 24 rows of
+ * https://docs.stripe.com/currencies#minimum-and-maximum-charge-amounts. A currency that is not listed has no known minimum, and
+ * where the money is converted the one of the settlement currency holds: `settings.minimum_amounts` says so.
  */
 const stripe: Record<string, number> = {
   aed: 200, aud: 50, bgn: 100, brl: 50, cad: 50, chf: 50, czk: 1_500, dkk: 250, eur: 50, gbp: 30, hkd: 400, huf: 17_500,

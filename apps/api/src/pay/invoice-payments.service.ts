@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { transact } from '../../../../libs/db/change.js';
 import type { HostedInvoice } from '../../../../libs/db/hosted-invoice.queries.js';
+import { methodKept, methodsToKeep, wishToKeep } from '../../../../libs/db/kept-method.writes.js';
 import { derivedId, newId } from '../../../../libs/db/mint.js';
 import { beginAttempt, recordAttempt, settleAttempts, type AttemptOutcome, type AttemptStart } from '../../../../libs/db/payment-link-attempt.writes.js';
 import { keyedHash } from '../../../../libs/db/payment-link-token.js';
 import { attachPaymentMethod } from '../../../../libs/db/payment-method.writes.js';
-import type { PaymentIntentRow } from '../../../../libs/db/schema/index.js';
+import type { PaymentIntentRow, SubscriptionRow } from '../../../../libs/db/schema/index.js';
 import type { Change } from '../../../../libs/domain/change/change.js';
 import type { CardFormInput } from '../../../../libs/domain/payment-link/card-form.js';
 import { DomainError } from '../../../../libs/errors/domain-error.js';
@@ -57,7 +58,7 @@ export class InvoicePaymentsService {
     try {
       const { number, expMonth, expYear, cvc } = wish.card;
       await tokenisePaymentMethod(this.payments.deps, change, { id: method, source: { card: { number, expMonth, expYear, cvc } } });
-      intent = await this.ask(wish, change, method);
+      intent = await this.ask(wish, change, { attemptId: start.id, methodId: method });
     } catch (error) {
       const declined = error instanceof DomainError && error.http === 402;
       await record(declined ? 'declined' : 'refused');
@@ -69,7 +70,7 @@ export class InvoicePaymentsService {
       return { kind: 'repeated' };
     }
     const result = await this.linkPayments.settle(intent, change, record);
-    await this.tellSubscription(wish, { keep: wish.keep && result.kind === 'sent' ? method : null });
+    await this.tellSubscription(wish, start.id);
     return result;
   }
 
@@ -97,13 +98,14 @@ export class InvoicePaymentsService {
     });
   }
 
-  /** Method and payment in one transaction. Null if another payment of the invoice was first. */
-  private async ask({ hosted: { invoice } }: InvoiceTry, change: Change, methodId: string): Promise<PaymentIntentRow | null> {
+  /** Method, payment and the wish to keep the method in one transaction. Null if another payment of the invoice was first. */
+  private async ask({ hosted: { invoice }, keep }: InvoiceTry, change: Change, { attemptId, methodId }: { attemptId: string; methodId: string }): Promise<PaymentIntentRow | null> {
     const { db, environment, config } = this.infrastructure;
     const returnUrl = (intentId: string) => `${config.publicUrl}/pay/return/${publicId('pi', environment, intentId)}`;
     try {
       return await transact(db, change, async (tx) => {
         await attachPaymentMethod(tx, change, { id: methodId, customerId: invoice.customerId });
+        if (keep) await wishToKeep(tx, { attemptId, paymentMethodId: methodId });
         return payInvoice(tx, change, { invoiceId: invoice.id, paymentMethodId: methodId, now: new Date(), returnUrl });
       });
     } catch (error) {
@@ -112,13 +114,18 @@ export class InvoicePaymentsService {
     }
   }
 
-  /** The payment stands either way; a subscription that cannot be told now is told by the reconciler. */
-  private async tellSubscription({ hosted, requestId }: InvoiceTry, { keep }: { keep: string | null }): Promise<void> {
-    const { subscription } = hosted;
+  /** The payment stands either way; what cannot be told now, the worker's loops tell. */
+  private async tellSubscription({ hosted: { subscription }, requestId }: InvoiceTry, attemptId: string): Promise<void> {
     if (!subscription) return;
-    const change = { ...this.changeFor(subscription.accountId, requestId), commandId: derivedId('invoice page keeps method', hosted.invoice.id, keep ?? '') };
-    const telling = keep ? this.subscriptions.keepMethod(change, subscription, keep) : this.subscriptions.wake(change, subscription);
-    await telling.catch((err: unknown) => this.infrastructure.log.warn({ err, subscription_id: subscription.id }, 'subscription is told later'));
+    await this.tell(subscription, { attemptId, requestId }).catch((err: unknown) =>
+      this.infrastructure.log.warn({ err, subscription_id: subscription.id }, 'subscription is told later'));
+  }
+
+  private async tell(subscription: SubscriptionRow, { attemptId, requestId }: { attemptId: string; requestId: string }): Promise<void> {
+    const { db, environment } = this.infrastructure;
+    const [kept] = await methodsToKeep(db, environment, { attemptId, requestId });
+    if (!kept) return this.subscriptions.wake(subscription, subscription);
+    if (await this.subscriptions.keepMethod(kept)) await methodKept(db, attemptId);
   }
 
   private changeOf({ hosted, tryNumber, requestId }: InvoiceTry): Change {

@@ -5,10 +5,10 @@ import { findInvoice, invoiceViews } from '../../../../libs/db/invoice.queries.j
 import { assertAttached, checkRoute, readRequest, resolveSubscription } from '../../../../libs/db/subscription-prices.queries.js';
 import { factsOfNew } from '../../../../libs/db/subscription.record.js';
 import { findSubscription, subscriptionViews, type pricedItemView } from '../../../../libs/db/subscription.queries.js';
+import type { KeptMethod } from '../../../../libs/db/kept-method.writes.js';
 import { findCommand } from '../../../../libs/db/command.writes.js';
 import { assertClockStands, clockworkOf } from '../../../../libs/db/test-clock.queries.js';
 import { invoiceItems, type SubscriptionRow } from '../../../../libs/db/schema/index.js';
-import type { Change } from '../../../../libs/domain/change/change.js';
 import { planCreate } from '../../../../libs/domain/subscription/create-subscription.js';
 import type { ItemInput, ProrationBehavior } from '../../../../libs/domain/subscription/item-changes.js';
 import type { CommandOutcome, NewSubscriptionJson, SubscriptionCommand } from '../../../../libs/domain/subscription/subscription.command.js';
@@ -154,11 +154,10 @@ export class SubscriptionsService {
     await wakeSubscriptionWorkflow(this.infrastructure.temporal.client, this.startOf(caller, row));
   }
 
-  /** Its customer wants it to be paid with this method from now on; what is in dunning is tried again with it. */
-  async keepMethod(change: Change, row: SubscriptionRow, paymentMethodId: string): Promise<void> {
-    if (row.status === 'cancelled') return;
-    const command: SubscriptionCommand = { type: 'update', paymentMethodId };
-    await commandSubscription(this.infrastructure.temporal.client, this.startOf(change, row), { change, command, waitMs: 0 });
+  /** Its customer wants it to be paid with this method from now on; what is in dunning is tried again with it. False: no answer yet. */
+  async keepMethod({ subscription, change, command }: KeptMethod): Promise<boolean> {
+    const outcome = await commandSubscription(this.infrastructure.temporal.client, this.startOf(change, subscription), { change, command, waitMs: 0 });
+    return outcome !== null;
   }
 
   async find(caller: Caller, id: string): Promise<SubscriptionRow> {

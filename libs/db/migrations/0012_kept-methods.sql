@@ -1,0 +1,2 @@
+ALTER TABLE "payment_link_attempts" ADD COLUMN "keeps_method_id" uuid;--> statement-breakpoint
+CREATE INDEX "payment_link_attempts_keeps" ON "payment_link_attempts" USING btree ("id") WHERE keeps_method_id is not null;
