@@ -6,8 +6,9 @@ import { beginDrain, endDrain, putOffFreshDeliveries, renewDrain, type DrainedEn
 import type { SecretBox } from '../libs/db/secret.js';
 import { secretPlace } from '../libs/db/webhook-endpoint.queries.js';
 import type { Environment } from '../libs/domain/environment.js';
+import { failuresToSlowDown } from '../libs/domain/webhook/waiting.js';
 import { publicId } from '../libs/views/ids.js';
-import { deliver, type Delivered, type Receiver } from '../libs/webhooks/deliver.js';
+import { deliver, outcomeOf, type Delivered, type Receiver } from '../libs/webhooks/deliver.js';
 import type { Poster } from '../libs/webhooks/poster.js';
 import { nextAttemptDelay } from '../libs/webhooks/schedule.js';
 import { FencedOff, Recorder } from './webhook-endpoint.recorder.js';
@@ -37,7 +38,6 @@ export interface DrainRequest {
 
 const pageSize = 200;
 const mostAtOnce = 10;
-const failuresToSlowDown = 3;
 const takesRowsForMs = 10_000;
 const lingersForMs = 1_000;
 const lingerStepMs = 100;
@@ -204,11 +204,7 @@ class Drain {
       eventId: delivery.eventId,
       eventType: delivery.eventType,
       url,
-      startedAt: result.startedAt,
-      durationMs: result.durationMs,
-      responseStatus: result.status,
-      responseText: result.excerpt,
-      error: result.failure,
+      ...outcomeOf(result),
       next: nextState(result, delivery.attempts + 1, schedule),
     });
   }

@@ -6,7 +6,7 @@ import type { Tx } from './client.js';
 import type { DrainHold } from './drain.writes.js';
 import { appendEvents } from './event.writes.js';
 import { newId } from './mint.js';
-import { webhookDeliveries, type WebhookDeliveryRow } from './schema/index.js';
+import { webhookAttempts, webhookDeliveries, type WebhookDeliveryRow } from './schema/index.js';
 
 /** One post that has an outcome. */
 export interface AttemptRecord {
@@ -15,9 +15,15 @@ export interface AttemptRecord {
   url: string;
   startedAt: Date;
   durationMs: number;
+  timings: object;
+  address: string | null;
+  requestHeaders: Record<string, string>;
+  responseHeaders: Record<string, string> | null;
   responseStatus: number | null;
   responseText: string | null;
   error: string | null;
+  /** The error in words. */
+  detail: string | null;
 }
 
 export interface ScheduledAttempt extends AttemptRecord {
@@ -52,7 +58,8 @@ export async function recordAttempts(tx: Tx, { endpointId, epoch }: DrainHold, a
       returning account_id, consecutive_failures as failures, failing_since as since),
     r as (
       select * from json_to_recordset(${JSON.stringify(attempts.map(toRecord))}::json) as r(
-        id uuid, delivery uuid, event uuid, url text, started timestamptz, duration int, code int, text text, error text, status text, delay float8)),
+        id uuid, delivery uuid, event uuid, url text, started timestamptz, duration int, timings jsonb, address text, sent jsonb, got jsonb,
+        code int, text text, error text, detail text, status text, delay float8)),
     moved as (
       update webhook_deliveries d set
         status = r.status, attempts = d.attempts + 1, last_status = r.code, last_error = r.error, updated_at = clock_timestamp(),
@@ -61,10 +68,11 @@ export async function recordAttempts(tx: Tx, { endpointId, epoch }: DrainHold, a
       from r, fence
       where d.id = r.delivery and (d.status = 'pending' or (r.status = 'delivered' and d.status <> 'delivered'))),
     written as (
-      insert into webhook_attempts (id, account_id, delivery_id, endpoint_id, event_id, number, url, started_at, duration_ms, response_status, response_text, error)
+      insert into webhook_attempts (id, account_id, delivery_id, endpoint_id, event_id, number, url, started_at, duration_ms, timings, address,
+             request_headers, response_headers, response_status, response_text, error, detail)
       select r.id, fence.account_id, r.delivery, ${endpointId}, r.event,
              1 + (select count(*) from webhook_attempts a where a.delivery_id = r.delivery),
-             r.url, r.started, r.duration, r.code, r.text, r.error
+             r.url, r.started, r.duration, r.timings, r.address, r.sent, r.got, r.code, r.text, r.error, r.detail
         from r, fence)
     select failures, since from fence`);
   const [row] = rows;
@@ -79,9 +87,14 @@ function toRecord(attempt: ScheduledAttempt) {
     url: attempt.url,
     started: attempt.startedAt.toISOString(),
     duration: attempt.durationMs,
+    timings: attempt.timings,
+    address: attempt.address,
+    sent: attempt.requestHeaders,
+    got: attempt.responseHeaders,
     code: attempt.responseStatus,
     text: attempt.responseText,
     error: attempt.error,
+    detail: attempt.detail,
     status: attempt.next.status,
     delay: attempt.next.status === 'pending' ? attempt.next.delayMs : null,
   };
@@ -89,18 +102,16 @@ function toRecord(attempt: ScheduledAttempt) {
 
 /** A person's resend: a success ends the delivery and its planned retry, a failure changes nothing but the list of attempts. */
 export async function recordManualAttempt(tx: Tx, change: Change, attempt: AttemptRecord & { endpointId: string; delivered: boolean }): Promise<void> {
-  await tx.execute(sql`
-    insert into webhook_attempts (id, account_id, delivery_id, endpoint_id, event_id, number, manual, url, started_at, duration_ms, response_status, response_text, error)
-    values (${newId()}, ${change.accountId}, ${attempt.deliveryId}, ${attempt.endpointId}, ${attempt.eventId},
-            1 + (select count(*) from webhook_attempts a where a.delivery_id = ${attempt.deliveryId}), true,
-            ${attempt.url}, ${attempt.startedAt.toISOString()}::timestamptz, ${attempt.durationMs}, ${attempt.responseStatus}, ${attempt.responseText}, ${attempt.error})`);
+  const { delivered, ...fields } = attempt;
+  const number = sql<number>`1 + (select count(*) from webhook_attempts a where a.delivery_id = ${attempt.deliveryId})` as unknown as number;
+  await tx.insert(webhookAttempts).values({ ...fields, timings: { ...fields.timings }, id: newId(), accountId: change.accountId, number, manual: true });
   await tx
     .update(webhookDeliveries)
     .set({
       lastStatus: attempt.responseStatus,
       lastError: attempt.error,
       updatedAt: sql`clock_timestamp()`,
-      ...(attempt.delivered ? { status: 'delivered' as const, nextAttemptAt: null, finishedAt: sql`clock_timestamp()` as unknown as Date } : {}),
+      ...(delivered ? { status: 'delivered' as const, nextAttemptAt: null, finishedAt: sql`clock_timestamp()` as unknown as Date } : {}),
     })
     .where(eq(webhookDeliveries.id, attempt.deliveryId));
 }

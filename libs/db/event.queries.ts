@@ -1,6 +1,6 @@
-import { and, desc, eq, inArray, like, or, sql, type SQL } from 'drizzle-orm';
-import { DomainError } from '../errors/domain-error.js';
+import { and, eq, inArray, like, or, sql, type SQL } from 'drizzle-orm';
 import type { Db } from './client.js';
+import { newestFirst, settledBefore, type CommitPosition } from './commit-order.js';
 import { inRange, numberedPage, type RangeFilter } from './list.queries.js';
 import { events, webhookDeliveries, type EventRow } from './schema/index.js';
 
@@ -28,12 +28,6 @@ export async function pageOfEvents(
   return numberedPage(db, events, { ...page, where: [eq(events.accountId, accountId), ...conditions(filter)], sort: events.createdAt });
 }
 
-/** Where an event stands in the order of commits. */
-export interface EventPosition {
-  txId: string;
-  id: string;
-}
-
 /**
  * Newest first, by the transaction that wrote them, and nothing that is newer than the oldest transaction still running: an
  * event that commits late can never land behind a cursor that was handed out.
@@ -41,35 +35,19 @@ export interface EventPosition {
 export async function eventsBefore(
   db: Db,
   accountId: string,
-  { filter, limit, before }: { filter: EventFilter; limit: number; before: EventPosition | null },
+  { filter, limit, before }: { filter: EventFilter; limit: number; before: CommitPosition | null },
 ): Promise<{ rows: EventRow[]; hasMore: boolean }> {
   const rows = await db
     .select()
     .from(events)
     .where(and(
       eq(events.accountId, accountId),
-      sql`${events.txId} < pg_snapshot_xmin(pg_current_snapshot())`,
-      before ? sql`(${events.txId}, ${events.id}) < (${before.txId}::xid8, ${before.id}::uuid)` : undefined,
+      settledBefore(events, before),
       ...conditions(filter),
     ))
-    .orderBy(desc(events.txId), desc(events.id))
+    .orderBy(...newestFirst(events))
     .limit(limit + 1);
   return { rows: rows.slice(0, limit), hasMore: rows.length > limit };
-}
-
-export function encodePosition({ txId, id }: EventPosition): string {
-  return Buffer.from(`${txId}.${id}`).toString('base64url');
-}
-
-/** @throws DomainError 422 naming `cursor`. */
-export function decodePosition(cursor: string | undefined): EventPosition | null {
-  if (cursor === undefined) return null;
-  const [, txId, id] = /^(\d{1,19})\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
-  if (txId === undefined || id === undefined) {
-    const msg = 'Not a cursor of this list';
-    throw new DomainError('invalid_request', `cursor: ${msg}`, { errors: [{ loc: ['query', 'cursor'], msg, type: 'value_error' }] });
-  }
-  return { txId, id };
 }
 
 function conditions({ objectId, types, createdAt, updatedAt, deliverySuccess }: EventFilter): (SQL | undefined)[] {

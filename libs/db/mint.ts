@@ -28,3 +28,9 @@ function formatted(bytes: Buffer, version: number): string {
   const hex = bytes.toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
+
+/** The lowest UUIDv7 of a moment: ids of rows made before it are lower. */
+export function firstIdOf(moment: Date): string {
+  const hex = Math.max(0, moment.getTime()).toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
+}

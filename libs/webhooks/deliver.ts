@@ -1,3 +1,4 @@
+import { explainStatus } from './explain.js';
 import { renderPayload, type DataFormat } from './payload.js';
 import type { Poster, PostResult } from './poster.js';
 import { signatureDigest, standardHeaders } from './signature.js';
@@ -35,6 +36,18 @@ export async function deliver(poster: Poster, receiver: Receiver, event: StoredE
   };
   const result = await poster.post({ url: receiver.url, headers, body, signal });
   return { ...result, startedAt, success: result.status !== null && result.status >= 200 && result.status < 300 };
+}
+
+/** What is recorded of an attempt. */
+export function outcomeOf(result: Delivered) {
+  const { startedAt, durationMs, timings, address, requestHeaders, responseHeaders, status, excerpt, failure, detail } = result;
+  return {
+    startedAt, durationMs, timings, address, requestHeaders, responseHeaders,
+    responseStatus: status,
+    responseText: excerpt,
+    error: failure,
+    detail: detail ?? (status === null ? null : explainStatus(status)),
+  };
 }
 
 function seconds(date: Date): number {

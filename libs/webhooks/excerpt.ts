@@ -14,11 +14,15 @@ const digitRun = /\d(?:[ -]?\d){12,18}/g;
 
 /** The first 4 KiB of an answer as text that is safe to store and show: no secrets, no card numbers, no NUL. */
 export function excerptOf(bytes: Uint8Array): string {
-  let text = new TextDecoder('utf-8').decode(bytes).replaceAll('\0', '\uFFFD');
+  return cut(redact(new TextDecoder('utf-8').decode(bytes)));
+}
+
+/** Text without what looks like a secret or a card number, and without NUL, which Postgres cannot store. */
+export function redact(from: string): string {
+  let text = from.replaceAll('\0', '\uFFFD');
   for (const secret of secrets) text = text.replace(secret, hidden);
   text = text.replace(named, `$1${hidden}`);
-  text = text.replace(digitRun, (run) => (isCardNumber(run.replace(/\D/g, '')) ? hidden : run));
-  return cut(text);
+  return text.replace(digitRun, (run) => (isCardNumber(run.replace(/\D/g, '')) ? hidden : run));
 }
 
 function cut(text: string): string {

@@ -32,12 +32,41 @@ afterEach(async () => {
 describe('a post', () => {
   it('carries body and headers and reports the answer', async () => {
     const seen: unknown[] = [];
-    const { poster, url } = await receiver((request, response, body) => {
+    const { poster, port, url } = await receiver((request, response, body) => {
       seen.push([request.method, request.url, request.headers['content-type'], request.headers['signature-digest'], body]);
       response.writeHead(202, { 'retry-after': '7' }).end('thanks');
     });
-    expect(await poster.post(post(url))).toEqual({ status: 202, failure: null, durationMs: expect.any(Number), excerpt: 'thanks', retryAfter: '7' });
+    expect(await poster.post(post(url))).toEqual({
+      status: 202, failure: null, detail: null, durationMs: expect.any(Number), excerpt: 'thanks', retryAfter: '7',
+      address: `127.0.0.1:${port}`,
+      timings: { connect: expect.any(Number), first_byte: expect.any(Number) },
+      requestHeaders: { 'content-type': 'application/json', 'user-agent': 'Signalbox', 'signature-digest': 't=1' },
+      responseHeaders: { date: expect.any(String), 'retry-after': '7' },
+    });
     expect(seen).toEqual([['POST', '/hook?x=1', 'application/json', 't=1', '{"a":1}']]);
+  });
+
+  it('tells how long each phase took, and of an open connection that it was not made again', async () => {
+    const resolve = async () => [{ address: '127.0.0.1', family: 4 }];
+    const { poster, port } = await receiver((_request, response) => setTimeout(() => response.end(), 30), { resolve });
+    const named = post(`http://localhost:${port}/`);
+    const first = await poster.post(named);
+    expect(Object.keys(first.timings)).toEqual(['resolve', 'connect', 'first_byte']);
+    expect(first.timings.first_byte).toBeGreaterThanOrEqual(29);
+    await new Promise(setImmediate);
+    const second = await poster.post(named);
+    expect(Object.keys(second.timings)).toEqual(['first_byte']);
+    expect(second.address).toBe(`127.0.0.1:${port}`);
+  });
+
+  it('says in words why no answer came, and from where', async () => {
+    const { poster, port } = await receiver((request) => request.socket.destroy());
+    const lost = await poster.post(post(`http://127.0.0.1:${port}/`));
+    expect([lost.failure, lost.address, lost.detail]).toEqual(['connection_lost', `127.0.0.1:${port}`, expect.stringContaining(`127.0.0.1 (127.0.0.1:${port}) closed the connection`)]);
+    const refused = await poster.post(post('http://127.0.0.1:1/'));
+    expect([refused.failure, refused.address, refused.detail]).toEqual(['connection_failed', '127.0.0.1:1', expect.stringContaining('ECONNREFUSED')]);
+    const hidden = await poster.post({ ...post(`http://127.0.0.1:${port}/`), headers: { 'X-Key': 'mine', 'webhook-signature': 'v1,abcdefghijkl v1,ABCDEFGHIJKL' } });
+    expect(hidden.requestHeaders).toMatchObject({ 'x-key': '[masked]', 'webhook-signature': 'v1,abcdefgh… v1,ABCDEFGH…' });
   });
 
   it('does not follow a redirect', async () => {

@@ -1,9 +1,12 @@
 import { lookup as systemLookup, type LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { Agent } from 'undici';
+import { Agent, buildConnector } from 'undici';
 import { isLoopback, refuseAddress, type AddressPolicy } from './address.js';
 import { excerptOf } from './excerpt.js';
+import { explainFailure } from './explain.js';
+import { shownRequestHeaders, shownResponseHeaders } from './shown-headers.js';
 import { refuseTarget } from './target.js';
+import { timedConnector, Trace, traced, type Timings } from './trace.js';
 
 export interface PosterOptions extends AddressPolicy {
   /** One deadline over name, connect, TLS, headers and body. */
@@ -33,16 +36,29 @@ export interface PostResult {
   status: number | null;
   /** Why there is none; null for every complete answer, whatever its status. */
   failure: PostFailure | null;
+  /** The failure in words. */
+  detail: string | null;
   durationMs: number;
+  timings: Timings;
+  /** Address and port that were called. */
+  address: string | null;
+  /** As sent: signatures shortened, chosen values masked. */
+  requestHeaders: Record<string, string>;
+  /** Those that explain an outcome; null without an answer. */
+  responseHeaders: Record<string, string> | null;
   /** First 4 KiB of the answer, redacted. */
   excerpt: string | null;
   retryAfter: string | null;
 }
 
+type Answer = Pick<PostResult, 'status' | 'excerpt' | 'retryAfter' | 'responseHeaders'>;
+
 const readLimit = 64 * 1024;
 const excerptSource = 8 * 1024;
 const defaultDeadlineMs = 15_000;
 const defaultMaxSockets = 400;
+
+const noAnswer = { status: null, responseHeaders: null, excerpt: null, retryAfter: null } satisfies Answer;
 
 class RefusedAddress extends Error {}
 
@@ -59,7 +75,7 @@ export class Poster {
     this.maxSockets = options.maxSockets ?? defaultMaxSockets;
     const resolve = options.resolve ?? resolveAll;
     const agent = (loopbackOnly: boolean): Agent => new Agent({
-      connect: { lookup: checkedLookup(resolve, options, loopbackOnly), timeout: this.deadlineMs, autoSelectFamily: true },
+      connect: timedConnector(buildConnector({ lookup: checkedLookup(resolve, options, loopbackOnly), timeout: this.deadlineMs, autoSelectFamily: true })),
       headersTimeout: this.deadlineMs,
       bodyTimeout: this.deadlineMs,
       pipelining: 1,
@@ -81,12 +97,15 @@ export class Poster {
     const startedAt = performance.now();
     const deadline = AbortSignal.timeout(this.deadlineMs);
     const signal = post.signal ? AbortSignal.any([deadline, post.signal]) : deadline;
+    const headers = { 'content-type': 'application/json', 'user-agent': this.options.userAgent ?? 'Signalbox', ...post.headers };
+    const trace = new Trace();
+    const known = () => ({ durationMs: since(startedAt), timings: trace.timings, address: trace.address, requestHeaders: shownRequestHeaders(headers) });
     try {
-      const answer = await this.exchange(post, signal);
-      return { ...answer, failure: null, durationMs: since(startedAt) };
+      const answer = await this.exchange({ ...post, headers, signal }, trace);
+      return { ...answer, failure: null, detail: null, ...known() };
     } catch (error) {
       const failure = post.signal?.aborted && !deadline.aborted ? 'interrupted' : classify(error, deadline.aborted);
-      return { status: null, failure, durationMs: since(startedAt), excerpt: null, retryAfter: null };
+      return { ...noAnswer, failure, detail: this.explain(post, { failure, error, trace }), ...known() };
     } finally {
       this.release();
     }
@@ -96,22 +115,36 @@ export class Poster {
     await Promise.all(Object.values(this.agents).map((agent) => agent.destroy()));
   }
 
-  private async exchange(post: Post, signal: AbortSignal): Promise<Pick<PostResult, 'status' | 'excerpt' | 'retryAfter'>> {
+  private explain({ url }: Post, { failure, error, trace }: { failure: PostFailure; error: unknown; trace: Trace }): string {
+    const { address, timings } = trace;
+    return explainFailure({
+      failure,
+      host: URL.canParse(url) ? new URL(url).hostname : url,
+      address,
+      cause: causeOf(error),
+      deadlineMs: this.deadlineMs,
+      connected: trace.isSent || timings.connect !== undefined,
+    });
+  }
+
+  private async exchange(post: Post, trace: Trace): Promise<Answer> {
     const refusal = refuseTarget(post.url, this.options);
     if (refusal) throw new RefusedAddress(refusal);
     const url = new URL(post.url);
-    const { statusCode, headers, body } = await this.agents[url.protocol as 'http:' | 'https:'].request({
+    const { statusCode, headers, body } = await traced(trace, () => this.agents[url.protocol as 'http:' | 'https:'].request({
       origin: url.origin,
       path: `${url.pathname}${url.search}`,
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'user-agent': this.options.userAgent ?? 'Signalbox', ...post.headers },
+      headers: post.headers,
       body: post.body,
-      signal,
-    });
+      signal: post.signal,
+    }));
+    trace.answered();
     const bytes = await readUpTo(body, readLimit);
     const retryAfter = headers['retry-after'];
     return {
       status: statusCode,
+      responseHeaders: shownResponseHeaders(headers),
       excerpt: excerptOf(bytes.subarray(0, excerptSource)),
       retryAfter: (Array.isArray(retryAfter) ? retryAfter[0] : retryAfter) ?? null,
     };
@@ -178,6 +211,12 @@ function classify(error: unknown, pastDeadline: boolean): PostFailure {
   if (code === 'EPROTO' || code.startsWith('ERR_TLS') || code.startsWith('ERR_SSL') || code.startsWith('CERT_') || code.includes('CERT') || code.includes('SIGNATURE')) return 'tls_failed';
   if (code === 'EPIPE' || code === 'ECONNRESET' || code === 'UND_ERR_SOCKET') return 'connection_lost';
   return 'unreadable_answer';
+}
+
+function causeOf(error: unknown): string | null {
+  const { errors, message } = error as { errors?: unknown; message?: unknown };
+  if (Array.isArray(errors) && errors.length > 0) return causeOf(errors[0]);
+  return typeof message === 'string' && message !== '' ? message : null;
 }
 
 function since(startedAt: number): number {

@@ -1,4 +1,5 @@
-import { bigint, integer, jsonb, timestamp, uuid } from 'drizzle-orm/pg-core';
+import { sql } from 'drizzle-orm';
+import { bigint, customType, integer, jsonb, timestamp, uuid } from 'drizzle-orm/pg-core';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -21,3 +22,8 @@ export const stamps = () => ({
   createdAt: instant().notNull(),
   updatedAt: instant().notNull(),
 });
+
+const xid8 = customType<{ data: string }>({ dataType: () => 'xid8' });
+
+/** The transaction that wrote the row. Lists that show nothing at or above the oldest running one never skip a late commit. */
+export const writtenBy = () => xid8().notNull().default(sql`pg_current_xact_id()`);

@@ -1,8 +1,5 @@
-import { sql } from 'drizzle-orm';
-import { customType, index, integer, pgTable, text, unique, uuid } from 'drizzle-orm/pg-core';
-import { accountId, id, instant, object } from './columns.js';
-
-const xid8 = customType<{ data: string }>({ dataType: () => 'xid8' });
+import { index, integer, pgTable, text, unique, uuid } from 'drizzle-orm/pg-core';
+import { accountId, id, instant, object, writtenBy } from './columns.js';
 
 /**
  * Immutable. The bytes sent to receivers are `head` without its closing brace, `,"data":`, `data`, `}`: rendered once and
@@ -31,7 +28,7 @@ export const events = pgTable(
     dataPrevious: object(),
     createdAt: instant().notNull(),
     /** Commit-safe paging: nothing at or above the oldest running transaction is shown. */
-    txId: xid8().notNull().default(sql`pg_current_xact_id()`),
+    txId: writtenBy(),
   },
   (t) => [
     unique('events_command').on(t.commandId, t.step, t.objectId, t.type),

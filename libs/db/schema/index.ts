@@ -22,3 +22,4 @@ export * from './refund.table.js';
 export * from './subscription.table.js';
 export * from './test-clock.table.js';
 export * from './webhook.table.js';
+export * from './retention.table.js';

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
-import { boolean, index, integer, jsonb, pgTable, text, unique, uuid } from 'drizzle-orm/pg-core';
+import { boolean, index, integer, jsonb, pgTable, text, unique, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
 import type { EventObjectFilter } from '../../domain/event/event-filter.js';
-import { accountId, id, instant, object, stamps, tick } from './columns.js';
+import { accountId, id, instant, object, stamps, tick, writtenBy } from './columns.js';
 
 export const webhookEndpoints = pgTable(
   'webhook_endpoints',
@@ -75,15 +75,20 @@ export const webhookDeliveries = pgTable(
     attempts: integer().notNull().default(0),
     lastStatus: integer(),
     lastError: text(),
+    /** The job that put it into the queue again. */
+    jobId: uuid(),
     finishedAt: instant(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
+    txId: writtenBy(),
   },
   (t) => [
     unique('webhook_deliveries_pair').on(t.eventId, t.endpointId),
     index('webhook_deliveries_due').on(t.endpointId, t.nextAttemptAt, t.id).where(sql`status = 'pending'`),
     index('webhook_deliveries_object').on(t.endpointId, t.objectId, t.sequence).where(sql`status = 'pending'`),
-    index('webhook_deliveries_account').on(t.accountId, t.createdAt, t.id),
+    index('webhook_deliveries_endpoint').on(t.endpointId, t.txId, t.id),
+    index('webhook_deliveries_given_up').on(t.endpointId, t.txId, t.id).where(sql`status in ('exhausted', 'cancelled')`),
+    index('webhook_deliveries_job').on(t.jobId).where(sql`job_id is not null`),
   ],
 );
 
@@ -100,17 +105,63 @@ export const webhookAttempts = pgTable(
     url: text().notNull(),
     startedAt: instant().notNull(),
     durationMs: integer().notNull(),
+    /** Milliseconds; a phase that did not happen is absent. */
     timings: jsonb().$type<Record<string, number>>(),
+    /** Where it was sent: the checked address and port. */
     address: text(),
+    /** As sent, without what only the receiver may know. */
     requestHeaders: jsonb().$type<Record<string, string>>(),
+    responseHeaders: jsonb().$type<Record<string, string>>(),
     responseStatus: integer(),
     responseText: text(),
     error: text(),
+    /** The error in words, with what the network said. */
+    detail: text(),
+    txId: writtenBy(),
   },
-  (t) => [index('webhook_attempts_delivery').on(t.deliveryId, t.number)],
+  (t) => [index('webhook_attempts_delivery').on(t.deliveryId, t.number), index('webhook_attempts_endpoint').on(t.endpointId, t.txId, t.id)],
+);
+
+export type WebhookJobKind = 'recover' | 'resend_failed' | 'cancel_pending';
+export type WebhookJobStatus = 'running' | 'completed' | 'failed' | 'cancelled';
+
+/** Work on many deliveries of one endpoint. Written by its workflow's activity, page after page, under the row's lock. */
+export const webhookJobs = pgTable(
+  'webhook_jobs',
+  {
+    id: id(),
+    accountId: accountId(),
+    endpointId: uuid().notNull(),
+    kind: text().$type<WebhookJobKind>().notNull(),
+    /** Deliveries of events made in [since, until); null: no bound. */
+    since: instant(),
+    until: instant().notNull(),
+    status: text().$type<WebhookJobStatus>().notNull().default('running'),
+    reason: text(),
+    /** Found so far; `total` when all are. */
+    counted: integer().notNull().default(0),
+    total: integer(),
+    /** Put into the queue again, or cancelled, so far. */
+    processed: integer().notNull().default(0),
+    /** What became of them, once the job has ended. */
+    delivered: integer(),
+    undelivered: integer(),
+    /** Key of the last row that was looked at. */
+    position: jsonb().$type<Record<string, string>>(),
+    progressedAt: tick(),
+    finishedAt: instant(),
+    txId: writtenBy(),
+    ...stamps(),
+  },
+  (t) => [
+    index('webhook_jobs_account').on(t.accountId, t.id),
+    index('webhook_jobs_finished').on(t.finishedAt).where(sql`finished_at is not null`),
+    uniqueIndex('webhook_jobs_running').on(t.endpointId).where(sql`status = 'running'`),
+  ],
 );
 
 export type WebhookEndpointRow = typeof webhookEndpoints.$inferSelect;
 export type WebhookSecretRow = typeof webhookSecrets.$inferSelect;
 export type WebhookDeliveryRow = typeof webhookDeliveries.$inferSelect;
 export type WebhookAttemptRow = typeof webhookAttempts.$inferSelect;
+export type WebhookJobRow = typeof webhookJobs.$inferSelect;

@@ -201,6 +201,7 @@ export const operations: Record<string, OperationWords> = {
   WebhookDeliveries_attempts: words('List a delivery\'s attempts', 'Status, duration and an excerpt of each answer.'),
   WebhookDeliveries_cancel: words('Cancel a delivery', undefined, ['invalid_state_transition']),
   WebhookDeliveries_resend: words('Deliver again', undefined, ['conflict']),
+  WebhookAttempts_list: words('List webhook attempts', `Each post with its timings, address, headers and answer, across deliveries. ${byCursor}`),
   WebhookEndpoints_create: words('Create a webhook endpoint', 'Signed with `signature-digest` and with the Standard Webhooks headers.'),
   WebhookEndpoints_list: words('List webhook endpoints', byCursor),
   WebhookEndpoints_listNumbered: words('Search webhook endpoints', byNumber),

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { decodePosition, encodePosition } from '../../../../libs/db/commit-order.js';
 import { pendingCounts } from '../../../../libs/db/delivery.queries.js';
-import { decodePosition, encodePosition, eventsBefore, findEvent, pageOfEvents, type EventFilter } from '../../../../libs/db/event.queries.js';
+import { eventsBefore, findEvent, pageOfEvents, type EventFilter } from '../../../../libs/db/event.queries.js';
 import type { EventRow, WebhookEndpointRow } from '../../../../libs/db/schema/index.js';
 import { allEndpoints, findEndpoints } from '../../../../libs/db/webhook-endpoint.queries.js';
 import { matchesEvent, unknownFilters } from '../../../../libs/domain/event/event-filter.js';

@@ -8,7 +8,7 @@ import { DomainError, notFound } from '../../../../libs/errors/domain-error.js';
 import type { DeliveryResultFields } from '../../../../libs/views/event.view.js';
 import { publicId } from '../../../../libs/views/ids.js';
 import { addressPolicy } from '../../../../libs/webhooks/address.js';
-import { deliver } from '../../../../libs/webhooks/deliver.js';
+import { deliver, outcomeOf } from '../../../../libs/webhooks/deliver.js';
 import { Poster } from '../../../../libs/webhooks/poster.js';
 import type { Caller } from '../kernel/callers.js';
 import { Infrastructure } from '../kernel/infrastructure.js';
@@ -61,11 +61,7 @@ export class ResendsService implements OnModuleDestroy {
       endpointId: endpoint.id,
       eventId: due.eventId,
       url: endpoint.url,
-      startedAt: result.startedAt,
-      durationMs: result.durationMs,
-      responseStatus: result.status,
-      responseText: result.excerpt,
-      error: result.failure,
+      ...outcomeOf(result),
     };
     await transact(db, caller.change(), (tx) => recordManualAttempt(tx, caller.change(), { ...record, delivered: result.success }));
     return record;

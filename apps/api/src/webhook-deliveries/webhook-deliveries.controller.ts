@@ -4,7 +4,7 @@ import { Caller, CurrentCaller } from '../kernel/callers.js';
 import { cursorPageOf } from '../kernel/lists.dto.js';
 import { Roles } from '../kernel/roles.guard.js';
 import { noBody } from '../webhook-endpoints/webhook-endpoints.dto.js';
-import { attemptsShape, listWebhookDeliveriesQuery, resentDeliveryShape, webhookDeliveryShape, type ListWebhookDeliveriesQuery } from './webhook-deliveries.dto.js';
+import { attemptsShape, listedDeliveryShape, listWebhookDeliveriesQuery, resentDeliveryShape, type ListWebhookDeliveriesQuery } from './webhook-deliveries.dto.js';
 import { WebhookDeliveriesService } from './webhook-deliveries.service.js';
 
 @ApiTags('webhook-deliveries')
@@ -12,15 +12,15 @@ import { WebhookDeliveriesService } from './webhook-deliveries.service.js';
 export class WebhookDeliveriesController {
   constructor(private readonly service: WebhookDeliveriesService) {}
 
-  /** Deliveries (one per event and endpoint), newest first. */
+  /** Deliveries (one per event and endpoint), newest first in the order of commits: following the cursors never misses one that committed late. */
   @Get()
-  @ApiOkResponse({ standardSchema: cursorPageOf(webhookDeliveryShape) })
+  @ApiOkResponse({ standardSchema: cursorPageOf(listedDeliveryShape) })
   list(@CurrentCaller() caller: Caller, @Query({ schema: listWebhookDeliveriesQuery }) query: ListWebhookDeliveriesQuery) {
     return this.service.list(caller, query);
   }
 
   @Get(':delivery_id')
-  @ApiOkResponse({ standardSchema: webhookDeliveryShape })
+  @ApiOkResponse({ standardSchema: listedDeliveryShape })
   get(@CurrentCaller() caller: Caller, @Param('delivery_id') id: string) {
     return this.service.get(caller, id);
   }
@@ -45,7 +45,7 @@ export class WebhookDeliveriesController {
   @Post(':delivery_id/cancel')
   @HttpCode(200)
   @Roles('ADMIN')
-  @ApiOkResponse({ standardSchema: webhookDeliveryShape })
+  @ApiOkResponse({ standardSchema: listedDeliveryShape })
   cancel(@CurrentCaller() caller: Caller, @Param('delivery_id') id: string, @Body({ schema: noBody }) _body: object) {
     return this.service.cancel(caller, id);
   }
