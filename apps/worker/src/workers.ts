@@ -31,6 +31,12 @@ export function servedQueues({ environment, queues }: Pick<Config, 'environment'
   return queues.filter((queue) => queue !== 'test-clocks' || environment === 'staging');
 }
 
+/**
+ * How long one activation of a workflow may take. Node ends the whole process when this limit cuts one short (nodejs/node#38503), and
+ * a process that stood still, such as a paused machine, has used it up on its return: so it is far above any such pause.
+ */
+const activationLimit = '5 minutes';
+
 function createWorker(config: Config, taskQueue: QueueName, { connection, activities }: Around): Promise<Worker> {
   return Worker.create({
     connection,
@@ -40,6 +46,7 @@ function createWorker(config: Config, taskQueue: QueueName, { connection, activi
     activities: activities[taskQueue],
     shutdownGraceTime: config.shutdownGraceSeconds * 1000,
     reuseV8Context: true,
+    isolateExecutionTimeout: activationLimit,
     ...sizeOf(config, taskQueue),
   });
 }
