@@ -1,7 +1,9 @@
-import { dueDateOf } from '../domain/invoice/invoice.finalisation.js';
+import { carry } from '../domain/invoice/invoice.draft.js';
+import { dueDateOf, planFinalisation, type Finalisation, type FinalisationFacts } from '../domain/invoice/invoice.finalisation.js';
 import { invalidField } from '../errors/domain-error.js';
 import type { ManualInvoice, ResolvedInvoice, SoldOnce } from './manual-invoice.queries.js';
 import { newId } from './mint.js';
+import { lineRow } from './pending-line.writes.js';
 import type { InvoiceItemRow, InvoiceRow } from './schema/index.js';
 
 export interface DraftedInvoice {
@@ -48,6 +50,23 @@ export function totalOf(lines: readonly Pick<InvoiceItemRow, 'amountAtom'>[]): n
   return lines.reduce((sum, { amountAtom }) => sum + amountAtom, 0);
 }
 
+export interface FinalisedInvoice {
+  set: Omit<Finalisation, 'carriedAtom'>;
+  /** What is carried: the line that takes it off, and the one that waits for the next invoice. */
+  carried: { off: InvoiceItemRow; waiting: InvoiceItemRow } | null;
+}
+
+/** What becomes of a draft when it is finalised: what a preview shows and a write stores. */
+export function finalisedInvoice(row: InvoiceRow, lines: readonly InvoiceItemRow[], facts: FinalisationFacts): FinalisedInvoice {
+  const { carriedAtom, ...set } = planFinalisation(row, facts);
+  const [first] = lines;
+  if (carriedAtom === 0 || !first) return { set, carried: null };
+  const { off, carried } = carry(first, carriedAtom, { start: row.periodStart, end: row.periodEnd });
+  const owner = { ...row, id: row.subscriptionId ?? row.id };
+  const lineOf = (line: typeof off, invoiceId: string | null) =>
+    lineRow(owner, { ...line, isOwn: row.subscriptionId !== null, priceType: first.priceType }, { invoiceId, at: facts.at });
+  return { set, carried: { off: lineOf(off, row.id), waiting: lineOf(carried, null) } };
+}
 
 /** A line of something sold once, on no invoice yet. */
 export function soldLine(accountId: string, owner: Pick<ManualInvoice, 'customerId' | 'subscriptionId'>, sold: SoldOnce, at: Date): InvoiceItemRow {

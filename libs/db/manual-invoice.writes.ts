@@ -1,6 +1,5 @@
 import { and, inArray, isNull, sql } from 'drizzle-orm';
 import type { Change } from '../domain/change/change.js';
-import { planFinalisation } from '../domain/invoice/invoice.finalisation.js';
 import { assertInvoiceMay, isOwed } from '../domain/invoice/invoice.machine.js';
 import { DomainError } from '../errors/domain-error.js';
 import { invoiceItemView } from '../views/invoice.view.js';
@@ -9,8 +8,9 @@ import { enterBalance, lockBalance } from './customer-balance.writes.js';
 import { appendEvents, previousValues, type EventDraft } from './event.writes.js';
 import { findInvoice, invoiceViews } from './invoice.queries.js';
 import { commented, lockInvoice, nextNumber, updateInvoice } from './invoice.writes.js';
-import { resolveInvoice, type ManualInvoice } from './manual-invoice.queries.js';
-import { draftedInvoice } from './manual-invoice.record.js';
+import { linesOf, resolveInvoice, type ManualInvoice } from './manual-invoice.queries.js';
+import { draftedInvoice, finalisedInvoice, type FinalisedInvoice } from './manual-invoice.record.js';
+import { readMinimum } from './subscription-lines.queries.js';
 import { invoiceItems, invoices, prices, type InvoiceItemRow, type InvoiceRow } from './schema/index.js';
 
 /**
@@ -53,22 +53,32 @@ export function itemEvent(change: Change, verb: 'created' | 'updated' | 'deleted
 
 /**
  * Gives a draft its number and what is due: the customer's credit is used first, a negative total becomes credit, nothing due
- * is paid at once. Events `invoice.finalized`, `invoice.paid`. The number is taken last, in the caller's transaction: one that
+ * is paid at once, and an amount that no processor takes is carried to the next invoice. Events `invoice.finalized`,
+ * `invoice.paid` and, of what is carried, `invoice_item.created`. The number is taken last, in the caller's transaction: one that
  * fails leaves no gap.
  * @throws DomainError 404, 409 for what is no draft.
  */
 export async function finaliseDraft(tx: Tx, change: Change, { invoiceId, now }: { invoiceId: string; now: Date }): Promise<InvoiceRow> {
   const row = await lockInvoice(tx, change.accountId, invoiceId);
   assertInvoiceMay(row.status, 'finalize');
-  const plan = planFinalisation(row, { balanceAtom: await lockBalance(tx, change.accountId, row), at: now });
+  const balanceAtom = await lockBalance(tx, change.accountId, row);
+  const minimumAtom = await readMinimum(tx, change.accountId, row.currency);
+  const { set: plan, carried } = finalisedInvoice(row, await linesOf(tx, row.id), { balanceAtom, minimumAtom, at: now });
   const number = await nextNumber(tx, change.accountId);
   const { status, paidAt, ...fields } = plan;
+  if (carried) await carryOver(tx, change, carried);
   const open = await updateInvoice(tx, change, { row, set: { ...fields, number, status: 'open' }, at: now, event: 'invoice.finalized' });
   const entry = { customerId: row.customerId, currency: row.currency, type: 'applied_to_invoice' as const, invoiceId };
   if (plan.appliedBalanceAtom > 0) await enterBalance(tx, change, { ...entry, amountAtom: -plan.appliedBalanceAtom, description: `Applied to invoice ${number}` }, now);
   if (plan.creditedAtom > 0) await enterBalance(tx, change, { ...entry, amountAtom: plan.creditedAtom, description: `Credit of invoice ${number}` }, now);
   if (status === 'open') return open;
   return updateInvoice(tx, change, { row: open, set: { status, paidAt, paidAtom: plan.dueAtom }, at: now, event: 'invoice.paid' });
+}
+
+async function carryOver(tx: Tx, change: Change, { off, waiting }: NonNullable<FinalisedInvoice['carried']>): Promise<void> {
+  const lines = [off, waiting];
+  await tx.insert(invoiceItems).values(lines);
+  await appendEvents(tx, change, lines.map((line) => itemEvent(change, 'created', line)));
 }
 
 /** What a person may change; absent stays. */

@@ -1,10 +1,11 @@
 import { freshAccount } from '../support/account.js';
 import { eventually } from '../support/stack.js';
-import { cardOf } from '../payments/shop.js';
+import { cardOf, made } from '../payments/shop.js';
 import { anotherCustomer, charged, credit, creditOf, invoice, moneyOf, one, openTill, sent, told, type Till } from './till.js';
 
 let till: Till;
-beforeAll(async () => { till = await openTill(); }, 60_000);
+const least = { minimum_amounts: { nok: 300 } };
+beforeAll(async () => { till = await openTill({ settings: { a: least, b: least } }); }, 60_000);
 
 const post = (path: string, body: object = {}, key?: string) => till.admin.post(path, body, key ? { key } : {});
 const create = (body: object, key?: string) => post('/invoices/', { customer_id: till.customer, ...body }, key);
@@ -139,6 +140,27 @@ describe('credit', () => {
     expect(await creditOf(till, customer)).toBe(750);
     const used = await invoice(till, { customer_id: customer, ...one(till.lamp), ...charged });
     expect(used).toMatchObject({ status: 'paid', applied_balance_amount_atom: 300, due_amount_atom: 0, latest_payment_intent_id: null });
+  });
+});
+
+describe('an amount that no processor takes', () => {
+  it('is carried to the next invoice, as those of subscriptions are, whether it is charged or sent', async () => {
+    const { body: desk } = await till.admin.get(`/prices/${till.desk}`);
+    const sold = (unit_amount_atom: number) => made(post('/prices/', { product_id: desk.product_id, price_type: 'one_time', pricing_model: 'standard', currency: 'nok', unit_amount_atom, is_active: true }));
+    const [little, enough] = [await sold(120), await sold(250)];
+    const amounts = ({ lines }: { lines: { amount_atom: number }[] }) => lines.map(({ amount_atom: atoms }) => atoms).sort((x, y) => x - y);
+    const wish = { ...one(little), ...charged };
+    const preview = (await create({ ...wish, is_preview: true })).body;
+    const small = (await create(wish)).body;
+    expect(comparable(preview)).toEqual(comparable(small));
+    expect(small).toMatchObject({ status: 'paid', total_amount_atom: 0, due_amount_atom: 0, paid_amount_atom: 0, latest_payment_intent_id: null });
+    expect(amounts(small)).toEqual([-120, 120]);
+    const again = await create({ ...one(little), ...sent, invoice_type: 'standard' });
+    expect([again.body.status, amounts(again.body)]).toEqual(['paid', [-240, 120, 120]]);
+    const next = (await create({ ...one(enough), ...charged, invoice_type: 'standard' })).body;
+    expect([next.status, next.paid_amount_atom, amounts(next)]).toEqual(['paid', 490, [240, 250]]);
+    expect(await moneyOf(till, next.id)).toMatchObject([{ amount_captured: 490 }]);
+    expect(await told(till, small.id)).toEqual(['invoice.created', 'invoice.finalized', 'invoice.paid']);
   });
 });
 

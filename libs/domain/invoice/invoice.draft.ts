@@ -139,8 +139,8 @@ export function draftInvoice(input: DraftInput): InvoiceDraft {
   const appliedBalanceAtom = input.collectible ? Math.min(Math.max(input.balanceAtom, 0), Math.max(sum, 0)) : 0;
   const rest = Math.max(sum, 0) - appliedBalanceAtom;
   const isCarried = input.collectible && rest > 0 && rest < (input.minimumAtom ?? 0);
-  const carried = isCarried ? carriedLine(lines[0]!, rest, period) : null;
-  if (carried) lines.push({ ...carried, name: 'Carried to the next invoice', amountAtom: -rest });
+  const { off, carried } = isCarried ? carry(lines[0]!, rest, period) : { off: null, carried: null };
+  if (off) lines.push(off);
   const dueAtom = carried ? 0 : rest;
   return {
     billingReason: input.billingReason,
@@ -176,8 +176,15 @@ function periodLine(item: BillableItem, period: DraftInput['period']): InvoiceLi
   };
 }
 
-function carriedLine({ priceId, productId }: InvoiceLine, amountAtom: number, { start, end }: DraftInput['period']): InvoiceLine {
-  const name = 'Carried from the previous invoice';
-  const rest = { description: null, quantity: 1, proration: false, periodStart: start, periodEnd: end };
-  return { subscriptionItemId: null, priceId, productId, name, amountAtom, ...rest };
+/** An amount that no processor takes: the line that takes it off an invoice, and the one that the next invoice takes in. */
+export function carry(
+  { priceId, productId }: Pick<InvoiceLine, 'priceId' | 'productId'>,
+  amountAtom: number,
+  { start, end }: { start: Date; end: Date },
+): { off: InvoiceLine; carried: InvoiceLine } {
+  const line = { subscriptionItemId: null, priceId, productId, description: null, quantity: 1, proration: false, periodStart: start, periodEnd: end };
+  return {
+    off: { ...line, name: 'Carried to the next invoice', amountAtom: -amountAtom },
+    carried: { ...line, name: 'Carried from the previous invoice', amountAtom },
+  };
 }

@@ -26,9 +26,12 @@ describe('finalising', () => {
   const at = new Date('2026-03-01T00:00:00.000Z');
 
   it('loses and makes no atom: total = applied + due − credited, and only credit that is there is used', () => {
-    fc.assert(fc.property(fc.integer({ min: -1_000_000, max: 1_000_000 }), fc.integer({ min: -1_000, max: 2_000_000 }), (totalAtom, balanceAtom) => {
-      const { appliedBalanceAtom, dueAtom, creditedAtom, status } = planFinalisation({ totalAtom, collectionMethod: 'send_invoice', netD: null }, { balanceAtom, at });
-      expect(appliedBalanceAtom + dueAtom - creditedAtom).toBe(totalAtom);
+    fc.assert(fc.property(fc.integer({ min: -1_000_000, max: 1_000_000 }), fc.integer({ min: -1_000, max: 2_000_000 }), fc.constantFrom(0, 50, 17_500), (totalAtom, balanceAtom, minimumAtom) => {
+      const plan = planFinalisation({ totalAtom, collectionMethod: 'send_invoice', netD: null }, { balanceAtom, minimumAtom, at });
+      const { appliedBalanceAtom, dueAtom, creditedAtom, carriedAtom, status } = plan;
+      expect([appliedBalanceAtom + dueAtom - creditedAtom, plan.totalAtom]).toEqual([totalAtom - carriedAtom, totalAtom - carriedAtom]);
+      expect(dueAtom === 0 || dueAtom >= minimumAtom).toBe(true);
+      expect(carriedAtom === 0 || (carriedAtom < minimumAtom && dueAtom === 0)).toBe(true);
       expect(appliedBalanceAtom).toBeLessThanOrEqual(Math.max(balanceAtom, 0));
       expect([appliedBalanceAtom >= 0, dueAtom >= 0, creditedAtom >= 0, creditedAtom === 0 || dueAtom === 0]).toEqual([true, true, true, true]);
       expect(status).toBe(dueAtom === 0 ? 'paid' : 'open');
@@ -36,7 +39,7 @@ describe('finalising', () => {
   });
 
   it('is due at once where it is charged, and after its days where it is sent', () => {
-    const due = (collectionMethod: string, netD: number | null) => planFinalisation({ totalAtom: 1, collectionMethod, netD }, { balanceAtom: 0, at }).dueDate.toISOString();
+    const due = (collectionMethod: string, netD: number | null) => planFinalisation({ totalAtom: 1, collectionMethod, netD }, { balanceAtom: 0, minimumAtom: 0, at }).dueDate.toISOString();
     expect([due('charge_automatically', null), due('send_invoice', null), due('send_invoice', 0), due('send_invoice', 7)]).toEqual([
       '2026-03-01T00:00:00.000Z', '2026-03-31T00:00:00.000Z', '2026-03-01T00:00:00.000Z', '2026-03-08T00:00:00.000Z',
     ]);

@@ -2,14 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { transact } from '../../../../libs/db/change.js';
 import { oncePerCommand } from '../../../../libs/db/command.writes.js';
 import { resolveInvoice, type ManualInvoice } from '../../../../libs/db/manual-invoice.queries.js';
-import { draftedInvoice } from '../../../../libs/db/manual-invoice.record.js';
+import { draftedInvoice, finalisedInvoice, type FinalisedInvoice } from '../../../../libs/db/manual-invoice.record.js';
 import { commentInvoice, createDraft, editInvoice } from '../../../../libs/db/manual-invoice.writes.js';
 import { intentOf } from '../../../../libs/db/payment.queries.js';
 import { onceIfKeyed } from '../../../../libs/db/record.writes.js';
-import type { InvoiceRow } from '../../../../libs/db/schema/index.js';
+import type { InvoiceItemRow, InvoiceRow } from '../../../../libs/db/schema/index.js';
+import { readMinimum } from '../../../../libs/db/subscription-lines.queries.js';
 import { assertAttached } from '../../../../libs/db/subscription-prices.queries.js';
 import { customerCredit } from '../../../../libs/db/subscription.queries.js';
-import { planFinalisation } from '../../../../libs/domain/invoice/invoice.finalisation.js';
 import { invalidField } from '../../../../libs/errors/domain-error.js';
 import { finaliseInvoice, requireInvoiceMethod } from '../../../../libs/payments/collect-invoice.js';
 import { publicId } from '../../../../libs/views/ids.js';
@@ -97,18 +97,21 @@ export class ManualInvoicesService {
     const at = await nowOf(db, wish.customerId);
     const resolved = await resolveInvoice(db, caller.accountId, wish, { lock: false });
     const { row, added, taken } = draftedInvoice(caller.accountId, wish, resolved, at);
-    const drawn = finalise ? await this.finalised(row, at) : row;
-    return invoiceView(drawn, { lines: [...taken, ...added].sort(byId), refundIds: [] }, environment);
+    const lines = [...taken, ...added].sort(byId);
+    if (!finalise) return invoiceView(row, { lines, refundIds: [] }, environment);
+    const { row: drawn, carried } = await this.finalised(row, lines, at);
+    return invoiceView(drawn, { lines: carried ? [...lines, carried.off] : lines, refundIds: [] }, environment);
   }
 
   /** As if its payment, where one begins, succeeded. */
-  private async finalised(draft: InvoiceRow, at: Date): Promise<InvoiceRow> {
+  private async finalised(draft: InvoiceRow, lines: InvoiceItemRow[], at: Date): Promise<Pick<FinalisedInvoice, 'carried'> & { row: InvoiceRow }> {
     const { db } = this.infrastructure;
-    const plan = planFinalisation(draft, { balanceAtom: await customerCredit(db, draft), at });
-    const row = { ...draft, ...plan };
-    if (row.status === 'paid' || row.collectionMethod !== 'charge_automatically') return row;
+    const facts = { balanceAtom: await customerCredit(db, draft), minimumAtom: await readMinimum(db, draft.accountId, draft.currency), at };
+    const { set, carried } = finalisedInvoice(draft, lines, facts);
+    const row = { ...draft, ...set };
+    if (row.status === 'paid' || row.collectionMethod !== 'charge_automatically') return { row, carried };
     await requireInvoiceMethod(db, row);
-    return { ...row, status: 'paid', paidAtom: row.dueAtom, paidAt: at };
+    return { row: { ...row, status: 'paid', paidAtom: row.dueAtom, paidAt: at }, carried };
   }
 }
 
