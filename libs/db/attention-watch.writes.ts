@@ -22,6 +22,8 @@ const unknown = sql`c.status = 'pending' and (c.outcome_class is null or c.outco
 const unapplied = sql`b.applied_at is null and b.payment_intent_id is not null`;
 const unsent = sql`e.status = 'pending' and e.reason is not null and e.created_at < clock_timestamp() - interval '1 hour'`;
 
+const leftDraft = sql`i.status = 'draft' and i.billing_reason <> 'manual' and s.status <> 'cancelled' and s.billing_status = 'current'`;
+
 /** What nobody raises when it happens, because it is the passing of time that makes it worth a line. */
 const watches: readonly Watch[] = [
   {
@@ -79,6 +81,17 @@ const watches: readonly Watch[] = [
     over: sql`not exists (select 1 from emails e where e.account_id = a.object_id and ${unsent})`,
     resolution: 'The e-mails were handed over, or given up.',
     reason: (since) => `E-mails to customers wait since ${since.toISOString()}: the SMTP server does not take them.`,
+  },
+  {
+    type: 'drafts_left',
+    kind: 'sub',
+    found: sql`select s.account_id, s.id as object_id, min(i.created_at) as since from invoices i
+      join subscriptions s on s.id = i.subscription_id where ${leftDraft}
+        and not exists (select 1 from attention_items a where a.type = 'drafts_left' and a.object_id = s.id and a.resolved_by <> 'system' and a.id > i.id)
+      group by 1, 2`,
+    over: sql`not exists (select 1 from invoices i join subscriptions s on s.id = i.subscription_id where s.id = a.object_id and ${leftDraft})`,
+    resolution: 'No draft is left.',
+    reason: (since) => `It is paid again, but what was billed since ${since.toISOString()} while it was unpaid are drafts, which nobody collects: finalise and pay each one, or void it.`,
   },
 ];
 

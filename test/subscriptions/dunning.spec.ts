@@ -2,6 +2,7 @@ import { jest } from '@jest/globals';
 import { cardOf } from '../payments/shop.js';
 import type { Answer } from '../support/account.js';
 import { advanceTo, onClock, type Hall } from '../test-clocks/hall.js';
+import { eventually } from '../support/stack.js';
 import { invoicesOf, openStore, priceOf, subEvents, subOf, type Store } from './store.js';
 
 jest.setTimeout(90_000);
@@ -56,6 +57,30 @@ describe('dunning by policy', () => {
     expect(await subOf(own, id)).toMatchObject({ ...shape, dunning: null });
     expect((await invoicesOf(own, id))[0].status).toBe(invoice);
     expect(await dunningEvents(own, id)).toEqual(['past_due', 'dunning_started', 'dunning_retry_scheduled', 'dunning_ended']);
+  });
+
+  it('leaves drafts of the unpaid time that nobody collects: once it is paid again they are on the attention list, to be paid by hand or voided', async () => {
+    const own = await standing(declining);
+    const id = await beginDeclined(own, { dunning_policy: { retry_hours: [12], final_action: 'leave_unpaid' } });
+    await advance(own, 68 * day);
+    const states = async () => (await invoicesOf(own, id)).map(({ status }) => status).sort();
+    expect([await states(), (await subOf(own, id)).billing_status]).toEqual([['draft', 'draft', 'past_due'], 'unpaid']);
+    const lines = async (status: string) => (await own.admin.get(`/attention?type=drafts_left&status=${status}`)).body.data as Answer['body'][];
+    const owed = (await invoicesOf(own, id)).find(({ status }) => status === 'past_due');
+    const good = await cardOf(own);
+    await own.admin.put(`/subscriptions/${id}`, { payment_method_id: good });
+    expect((await own.admin.post(`/invoices/${owed.id}/pay`, {})).body.status).toBe('paid');
+    const isCurrent = async () => (await subOf(own, id)).billing_status === 'current';
+    await eventually(isCurrent);
+    const line = await eventually(async () => (await lines('open'))[0], { timeoutMs: 30_000 });
+    expect(line).toMatchObject({ object_id: id, actions: [`GET /invoices?subscription_id=${id}&status=draft`, expect.stringContaining('/finalize'), expect.stringContaining('/void')] });
+    const [first, second] = (await own.admin.get(`/invoices?subscription_id=${id}&status=draft`)).body.data;
+    expect((await own.admin.post(`/invoices/${first.id}/finalize`)).body).toMatchObject({ status: 'open', latest_payment_intent_id: null });
+    expect((await own.admin.post(`/invoices/${first.id}/pay`, {})).body).toMatchObject({ status: 'paid', paid_amount_atom: 1_200 });
+    expect((await own.admin.post(`/invoices/${second.id}/void`)).body.status).toBe('void');
+    await eventually(async () => (await lines('resolved')).some((each) => each.id === line.id), { timeoutMs: 30_000 });
+    await advance(own, 95 * day);
+    expect([await states(), await isCurrent()]).toEqual([['paid', 'paid', 'paid', 'void'], true]);
   });
 
   it('is the account\'s where the subscription has none; a run keeps what it began with; only an ADMIN sets it', async () => {

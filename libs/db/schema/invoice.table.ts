@@ -55,6 +55,8 @@ export const invoices = pgTable(
     uniqueIndex('invoices_number').on(t.accountId, t.number),
     /** A person made it, so no workflow watches its due date: the worker's loop does. */
     index('invoices_due').on(t.dueDate).where(sql`billing_reason = 'manual' and status = 'open'`),
+    /** Periods of a subscription that was unpaid; the watcher looks whether they are left behind. */
+    index('invoices_drafts').on(t.subscriptionId).where(sql`status = 'draft' and billing_reason <> 'manual'`),
     check('invoices_paid', sql`paid_atom <= due_atom and refunded_atom <= paid_atom`),
   ],
 );

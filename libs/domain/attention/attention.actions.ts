@@ -23,6 +23,10 @@ export const attentionRules: Record<string, AttentionRule> = {
   charge_stop: { actions: [], needsAction: true, endsBy: 'It ends when the stop is lifted: POST /charge-stops/{object}/lift.' },
   processor_degraded: { actions: [], calls: ['POST /payment-processors/{object}/check', 'POST /payment-processors/{object}/disable'] },
   emails_failing: { actions: [], calls: ['GET /emails?status=pending'] },
+  drafts_left: {
+    actions: [],
+    calls: ['GET /invoices?subscription_id={object}&status=draft', 'POST /invoices/{id}/finalize, then POST /invoices/{id}/pay', 'POST /invoices/{id}/void'],
+  },
   reconciliation_failed: { actions: [], calls: ['POST /payment-processors/{object}/check', 'POST /payment-processors/{object}/reconcile'] },
   reconciliation_difference: { actions: [], calls: ['GET /charges/{object}'] },
 };

@@ -1,0 +1,1 @@
+CREATE INDEX "invoices_drafts" ON "invoices" USING btree ("subscription_id") WHERE status = 'draft' and billing_reason <> 'manual';
