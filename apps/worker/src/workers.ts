@@ -35,7 +35,7 @@ export function servedQueues({ environment, queues }: Pick<Config, 'environment'
  * How long one activation of a workflow may take. Node ends the whole process when this limit cuts one short (nodejs/node#38503), and
  * a process that stood still, such as a paused machine, has used it up on its return: so it is far above any such pause.
  */
-const activationLimit = '5 minutes';
+const activationLimit = { isolateExecutionTimeout: '5 minutes' } as Partial<WorkerOptions>;
 
 function createWorker(config: Config, taskQueue: QueueName, { connection, activities }: Around): Promise<Worker> {
   return Worker.create({
@@ -46,7 +46,7 @@ function createWorker(config: Config, taskQueue: QueueName, { connection, activi
     activities: activities[taskQueue],
     shutdownGraceTime: config.shutdownGraceSeconds * 1000,
     reuseV8Context: true,
-    isolateExecutionTimeout: activationLimit,
+    ...activationLimit,
     ...sizeOf(config, taskQueue),
   });
 }
