@@ -1,6 +1,12 @@
 import { Context } from '@temporalio/activity';
 import { toFailure } from '../libs/contracts/domain-failure.js';
-import type { SubscriptionActivities, SubscriptionClockActivities, SubscriptionPaymentActivities } from '../libs/contracts/subscription.contract.js';
+import type {
+  StepArgs,
+  SubscriptionActivities,
+  SubscriptionClockActivities,
+  SubscriptionPaymentActivities,
+  SubscriptionStepActivities,
+} from '../libs/contracts/subscription.contract.js';
 import { transact } from '../libs/db/change.js';
 import type { Db, Tx } from '../libs/db/client.js';
 import { newId } from '../libs/db/mint.js';
@@ -16,6 +22,7 @@ import { invoicePayments } from '../libs/payments/invoice-payments.js';
 import type { PaymentDeps } from '../libs/payments/payment.deps.js';
 import { paymentStart } from '../libs/payments/payment-start.js';
 import { advanceOnClock } from './subscription.clock.js';
+import { stepsFrom } from './subscription.steps.js';
 
 export interface SubscriptionDeps {
   db: Db;
@@ -26,14 +33,25 @@ export interface SubscriptionDeps {
 
 const heartbeatMs = 1_000;
 
+type Activities = SubscriptionActivities & SubscriptionStepActivities & SubscriptionPaymentActivities & SubscriptionClockActivities;
+
 /** One fact, one activity, one transaction. Refusals leave as failures that are not retried; a lost database is retried. */
-export function createSubscriptionActivities(deps: SubscriptionDeps): SubscriptionActivities & SubscriptionPaymentActivities & SubscriptionClockActivities {
+export function createSubscriptionActivities(deps: SubscriptionDeps): Activities {
   const { db, payments } = deps;
   const writing = (subscriptionId: string, now: string) => ({
     clock: { now: new Date(now), jitterSeconds: jitterOf(subscriptionId, deps.jitterSeconds) },
     payments: invoicePayments,
   });
   const write = <T>(change: Change, work: (tx: Tx) => Promise<T>) => edge(() => transact(db, change, work));
+  const step = ({ accountId, subscriptionId, now }: StepArgs) => {
+    const change = systemChange(accountId, payments.environment);
+    return write(change, (tx) => stepSubscription(tx, change, subscriptionId, writing(subscriptionId, now)));
+  };
+  const advance = async (intentId: string) => {
+    const { state } = await advancePayment(payments, { intentId, driver: 'workflow' });
+    const intent = (await intentById(db, intentId))!;
+    return { final: state === 'final', start: await paymentStart(payments, intent) };
+  };
 
   return {
     createSubscription: ({ change, subscription, now }) =>
@@ -49,16 +67,19 @@ export function createSubscriptionActivities(deps: SubscriptionDeps): Subscripti
         return runOf(db, row, payments);
       }),
 
-    stepSubscription({ accountId, subscriptionId, now }) {
-      const change = systemChange(accountId, payments.environment);
-      return write(change, (tx) => stepSubscription(tx, change, subscriptionId, writing(subscriptionId, now)));
-    },
+    stepSubscription: step,
 
-    advanceInvoicePayment: ({ intentId }) =>
+    moveSubscription: (args) => stepsFrom(args, step),
+
+    advanceInvoicePayment: ({ intentId }) => beating(() => advance(intentId)),
+
+    collectSubscription: ({ intentId, ...args }) =>
       beating(async () => {
-        const { state } = await advancePayment(payments, { intentId, driver: 'workflow' });
-        const intent = (await intentById(db, intentId))!;
-        return { final: state === 'final', start: await paymentStart(payments, intent) };
+        const clock = clockFrom(args.now);
+        const advanced = await advance(intentId);
+        // What is not known here the workflow finds out by itself.
+        const stepped = await stepsFrom({ ...args, charging: intentId, now: clock() }, step).catch(() => null);
+        return { ...advanced, stepped };
       }),
 
     advanceSubscription({ accountId, subscriptionId, until }) {
@@ -67,6 +88,12 @@ export function createSubscriptionActivities(deps: SubscriptionDeps): Subscripti
       return beating(() => advanceOnClock({ payments, step: () => write(change, (tx) => stepSubscription(tx, change, subscriptionId, own)) }));
     },
   };
+}
+
+/** The workflow's time, going on. */
+function clockFrom(now: string): () => string {
+  const started = performance.now();
+  return () => new Date(Math.floor(Date.parse(now) + performance.now() - started)).toISOString();
 }
 
 async function beating<T>(work: () => Promise<T>): Promise<T> {

@@ -7,6 +7,8 @@ export type { CommandOutcome, NewSubscriptionJson, SubscriptionCommand, Subscrip
 
 export const subscriptionQueue = 'subscriptions';
 export const subscriptionWorkflow = 'subscription';
+/** After a kill the steps of a local activity run again when the workflow task times out. */
+export const subscriptionTaskTimeout = '5s';
 
 /** `publicId`: the subscription's public id. */
 export function subscriptionWorkflowId(publicId: string): string {
@@ -84,6 +86,26 @@ export interface SubscriptionActivities {
   stepSubscription(args: StepArgs): Promise<CommandOutcome & Advancing & { acted: boolean }>;
 }
 
+/** Where a subscription stands once its steps were taken. */
+export interface Stepped extends Advancing {
+  run: SubscriptionRun;
+  /** Something was written. */
+  acted: boolean;
+  /** There may be more to do at once. */
+  more: boolean;
+  /** A payment is to be moved that was not under way, or not so, before. */
+  begins: boolean;
+}
+
+/** `charging`: UUID of the payment that the caller knows to be under way. */
+export type MoveArgs = StepArgs & { charging: string | null };
+
+/** Called as a local activity: transactions only, never a processor. */
+export interface SubscriptionStepActivities {
+  /** Step after step, each a transaction of its own, until nothing is due or a payment has begun. */
+  moveSubscription(args: MoveArgs): Promise<Stepped>;
+}
+
 /** What is known of a payment after it was moved; `start`: input of the workflow that must take it over. */
 export interface AdvancedPayment {
   final: boolean;
@@ -92,6 +114,8 @@ export interface AdvancedPayment {
 
 export interface SubscriptionPaymentActivities {
   advanceInvoicePayment(args: { intentId: string }): Promise<AdvancedPayment>;
+  /** The payment, and the steps that its outcome brings about; `stepped` is null where those failed. */
+  collectSubscription(args: StepArgs & { intentId: string }): Promise<AdvancedPayment & { stepped: Stepped | null }>;
 }
 
 /** What a subscription on a test clock does at a stretch: many transactions and their payments, each of its own time. */

@@ -16,6 +16,7 @@ import {
   pauseSubscription,
   resumeSubscription,
   subscriptionQueue,
+  subscriptionTaskTimeout,
   subscriptionWorkflow,
   subscriptionWorkflowId,
   updateSubscription,
@@ -57,6 +58,7 @@ function optionsOf({ status: shown, summary, ...input }: SubscriptionStart, crea
   return {
     workflowId: subscriptionWorkflowId(input.subscription),
     taskQueue: subscriptionQueue,
+    workflowTaskTimeout: subscriptionTaskTimeout,
     ...oneRun,
     args: [{ ...input, creates }] as [SubscriptionInput],
     staticSummary: summary,

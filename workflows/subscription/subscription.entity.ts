@@ -33,6 +33,15 @@ export class SubscriptionEntity {
     return changed;
   }
 
+  /** As `accept`, where nothing more is to be looked at before the row's next due time. */
+  acceptSettled(run: SubscriptionRun): boolean {
+    if (this.run && run.version < this.run.version) this.stale = true;
+    const wasStale = this.stale;
+    const changed = this.accept(run);
+    this.stale = wasStale;
+    return changed;
+  }
+
   /** Rows may say something new. */
   look(): void {
     this.stale = true;

@@ -5,7 +5,9 @@ import {
   continueAsNew,
   log,
   ParentClosePolicy,
+  patched,
   proxyActivities,
+  proxyLocalActivities,
   setCurrentDetails,
   setHandler,
   startChild,
@@ -37,7 +39,9 @@ import {
   type SubscriptionClockActivities,
   type SubscriptionCommand,
   type SubscriptionInput,
+  type Stepped,
   type SubscriptionPaymentActivities,
+  type SubscriptionStepActivities,
 } from '../../libs/contracts/subscription.contract.js';
 import { mayMove, refusedMove, type Move } from '../../libs/domain/subscription/subscription.machine.js';
 import { SubscriptionEntity } from './subscription.entity.js';
@@ -46,6 +50,8 @@ import { SubscriptionEntity } from './subscription.entity.js';
 const retry = { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '10s' } as const;
 
 const rows = proxyActivities<SubscriptionActivities>({ startToCloseTimeout: '30s', retry });
+/** A step that fails again and again waits by a timer, so that it does not keep others from the worker. */
+const steps = proxyLocalActivities<SubscriptionStepActivities>({ startToCloseTimeout: '30s', retry, localRetryThreshold: '1s' });
 /** A processor call ends by its own limits; a dead worker is noticed by the missing heartbeat. */
 const payments = proxyActivities<SubscriptionPaymentActivities>({ startToCloseTimeout: '10m', heartbeatTimeout: '3s', retry });
 
@@ -84,8 +90,8 @@ export async function subscription(input: SubscriptionInput): Promise<void> {
       await condition(allHandlersFinished);
       return;
     }
-    if (entity.mustLook(Date.now())) await step(entity, input);
-    else if (entity.chargeToAdvance) await charge(entity, entity.chargeToAdvance);
+    if (entity.mustLook(Date.now())) await (stepsAtOnce() ? move(entity, input) : step(entity, input));
+    else if (entity.chargeToAdvance) await (stepsAtOnce() ? collect(entity, input, entity.chargeToAdvance) : charge(entity, entity.chargeToAdvance));
     else await rest(entity, input);
   }
 }
@@ -163,6 +169,43 @@ async function finish(
 function accept(entity: SubscriptionEntity, input: SubscriptionInput, run: CommandOutcome['run']): void {
   if (entity.accept(run)) upsertSearchAttributes({ SignalboxStatus: [run.status] });
   setCurrentDetails(entity.describe(input.subscription));
+}
+
+/** Steps are taken in one local activity, and a payment with its consequences in one activity; before: an activity each. */
+function stepsAtOnce(): boolean {
+  return patched('steps-at-once');
+}
+
+async function move(entity: SubscriptionEntity, input: SubscriptionInput): Promise<void> {
+  const { accountId, subscriptionId } = input;
+  const stepped = await entity.locked(() => {
+    entity.looked();
+    const charging = entity.run?.charging?.intentId ?? null;
+    return steps.moveSubscription({ accountId, subscriptionId, charging, now: now() }).catch((error: unknown) => {
+      log.error('step refused', { subscription_id: input.subscription, reason: String(error) });
+      return null;
+    });
+  });
+  if (stepped) await acceptSteps(entity, input, stepped);
+  if (!stepped?.acted && entity.dueInMs(Date.now()) === 0) entity.quiet(Date.now() + (stepped ? idleStepMs : refusedStepMs));
+}
+
+async function acceptSteps(entity: SubscriptionEntity, input: SubscriptionInput, { run, advance, more, begins }: Stepped): Promise<void> {
+  if (entity.acceptSettled(run)) upsertSearchAttributes({ SignalboxStatus: [run.status] });
+  setCurrentDetails(entity.describe(input.subscription));
+  if (more) entity.look();
+  if (begins) entity.takeBack();
+  for (const intentId of advance) await advanceBeside(intentId);
+}
+
+/** The loop's own payment with the steps that its outcome brings about; what is not final goes on in a workflow of its own. */
+async function collect(entity: SubscriptionEntity, input: SubscriptionInput, intentId: string): Promise<void> {
+  const { accountId, subscriptionId } = input;
+  const { stepped, ...advanced } = await payments.collectSubscription({ accountId, subscriptionId, intentId, now: now() });
+  entity.handOver(intentId);
+  if (!advanced.final) await startPayment(advanced);
+  if (stepped) await acceptSteps(entity, input, stepped);
+  else entity.look();
 }
 
 async function step(entity: SubscriptionEntity, input: SubscriptionInput): Promise<void> {
