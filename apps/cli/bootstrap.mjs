@@ -70,7 +70,7 @@ async function compile() {
   rmSync(stamp, { force: true });
   await step('compiling TypeScript', [process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', join(root, 'tsconfig.json')]]);
   if (existsSync(join(dist, 'workflows/index.js'))) {
-    await step('bundling workflows', [process.execPath, [join(dist, 'apps/cli/src/main.js'), 'bundle', dist]]);
+    await step('bundling workflows and apps', [process.execPath, [join(dist, 'apps/cli/src/main.js'), 'bundle', dist]]);
   }
   writeFileSync(`${stamp}.new`, digest);
   renameSync(`${stamp}.new`, stamp);

@@ -59,47 +59,43 @@ describe('signalbox start', () => {
     expect(existsSync(one.home.file('ready.json'))).toBe(false);
   }, patience);
 
-  it('starts one environment only with --env, without the simulator in production', async () => {
-    const one = installation();
-    const ready = await one.ready(one.run(['start', '--env', 'production']));
-    expect([ready.staging, typeof ready.production]).toEqual([undefined, 'object']);
-    expect(one.home.children().map(({ name }) => name).sort()).toEqual(['api-production', 'postgres', 'temporal', 'worker-production']);
-  }, patience);
-
-  it('takes the next free ports where those of SIGNALBOX_PORT_BASE are taken', async () => {
+  it('runs once per folder and side by side in two folders, started in the same moment, and takes the next free ports where some are taken', async () => {
     const base = 21_500;
     const taken = await Promise.all([listen(base + 1), listen(base + 3)]);
     try {
-      const one = installation();
-      const ready = await one.ready(one.run(['start', '--env', 'staging'], { env: { SIGNALBOX_PORT_BASE: String(base) } }));
-      expect(ready.temporal.address).toBe(`127.0.0.1:${base + 4}`);
-      expect(ready.staging!.api).not.toBe(`http://127.0.0.1:${base + 1}`);
-      expect(await statusOf(ready.staging!.api, ready.staging!.token)).toBe(200);
+      const [one, two] = [installation(), installation()];
+      const runs = [one.run(['start', '--env', 'staging']), one.run(['start', '--env', 'staging'])];
+      const other = two.run(['start', '--env', 'staging'], { env: { SIGNALBOX_PORT_BASE: String(base) } });
+      const [first, second] = await Promise.all([eventually(() => one.home.ready(), { timeoutMs: 90_000 }), two.ready(other)]);
+      expect(first.staging!.api).not.toBe(second.staging!.api);
+      const late = runs.find(({ pid }) => pid !== first.pid)!;
+      expect(await late.exit).toBe(0);
+      expect(late.output).toContain(first.staging!.api);
+      expect(late.output).toContain(first.staging!.token);
+      expect(await statusOf(first.staging!.api, first.staging!.token)).toBe(200);
+      expect(await statusOf(second.staging!.api, second.staging!.token)).toBe(200);
+      expect(second.temporal.address).toBe(`127.0.0.1:${base + 4}`);
+      expect(second.staging!.api).not.toBe(`http://127.0.0.1:${base + 1}`);
     } finally {
       taken.forEach((server) => server.close());
     }
   }, patience);
 
-  it('runs once per folder and side by side in two folders, also when all are started in the same moment', async () => {
-    const [one, two] = [installation(), installation()];
-    const runs = [one.run(['start', '--env', 'staging']), one.run(['start', '--env', 'staging'])];
-    const other = two.run(['start', '--env', 'staging']);
-    const [first, second] = await Promise.all([eventually(() => one.home.ready(), { timeoutMs: 90_000 }), two.ready(other)]);
-    expect(first.staging!.api).not.toBe(second.staging!.api);
-    const late = runs.find(({ pid }) => pid !== first.pid)!;
-    expect(await late.exit).toBe(0);
-    expect(late.output).toContain(first.staging!.api);
-    expect(late.output).toContain(first.staging!.token);
-    expect(await statusOf(first.staging!.api, first.staging!.token)).toBe(200);
-    expect(await statusOf(second.staging!.api, second.staging!.token)).toBe(200);
-  }, patience);
-
-  it('goes on with the same data after kill -9 of everything', async () => {
+  it('ends what a killed root left behind before it starts anew, and goes on with the same data after kill -9 of everything', async () => {
     const one = installation();
     const before = await one.ready(one.run(['start', '--env', 'staging']));
     const made = one.run(['account', 'create', 'Second']);
     expect(await made.exit).toBe(0);
     const token = /st_stg_\w+/.exec(made.output)![0];
+    const survivors = one.childPids();
+    process.kill(before.pid, 'SIGKILL');
+    await eventually(() => startTimeOf(before.pid) === null);
+    expect(survivors.filter((pid) => startTimeOf(pid) !== null)).toEqual(survivors);
+    const next = one.run(['start', '--env', 'staging']);
+    const again = await one.ready(next);
+    expect(next.output).toMatch(/ended what an earlier start left behind: .*postgres/);
+    expect(survivors.filter((pid) => startTimeOf(pid) !== null)).toEqual([]);
+    expect(again.staging!.api).toBe(before.staging!.api);
     await one.kill9();
     expect(one.home.ready()).not.toBeNull();
     const after = await one.ready(one.run(['start', '--env', 'staging']));
@@ -107,38 +103,31 @@ describe('signalbox start', () => {
     expect(await statusOf(after.staging!.api, token)).toBe(200);
   }, patience);
 
-  it('ends what a killed root left behind before it starts anew', async () => {
-    const one = installation();
-    const ready = await one.ready(one.run(['start', '--env', 'staging']));
-    const survivors = one.childPids();
-    process.kill(ready.pid, 'SIGKILL');
-    await eventually(() => startTimeOf(ready.pid) === null);
-    expect(survivors.filter((pid) => startTimeOf(pid) !== null)).toEqual(survivors);
-    const next = one.run(['start', '--env', 'staging']);
-    const again = await one.ready(next);
-    expect(next.output).toMatch(/ended what an earlier start left behind: .*postgres/);
-    expect(survivors.filter((pid) => startTimeOf(pid) !== null)).toEqual([]);
-    expect(again.staging!.api).toBe(ready.staging!.api);
-  }, patience);
-
-  it('stops everything when npm above it is gone without a word', async () => {
+  it('starts a process again that ends by itself, and stops everything when npm above it is gone without a word', async () => {
     const one = installation();
     const run = one.run(['start', '--env', 'staging'], { belowShell: true });
     const ready = await one.ready(run);
+    const api = one.home.children().find(({ name }) => name === 'api-staging')!;
+    process.kill(api.pid, 'SIGKILL');
+    await eventually(() => run.output.includes('api-staging ended (ended by SIGKILL): starting it again'));
+    expect(await eventually(() => statusOf(ready.staging!.api, ready.staging!.token), { timeoutMs: 60_000 })).toBe(200);
     const children = one.childPids();
     process.kill(run.pid, 'SIGKILL');
     await eventually(() => [ready.pid, ...children].every((pid) => startTimeOf(pid) === null), { timeoutMs: 60_000 });
     expect(existsSync(one.home.file('ready.json'))).toBe(false);
   }, patience);
 
-  it('starts a process again that ends by itself', async () => {
-    const one = installation();
-    const run = one.run(['start', '--env', 'staging']);
-    const ready = await one.ready(run);
-    const api = one.home.children().find(({ name }) => name === 'api-staging')!;
-    process.kill(api.pid, 'SIGKILL');
-    await eventually(() => run.output.includes('api-staging ended (ended by SIGKILL): starting it again'));
-    expect(await eventually(() => statusOf(ready.staging!.api, ready.staging!.token), { timeoutMs: 60_000 })).toBe(200);
+  it('starts one environment only with --env, without the simulator in production; as root Postgres lives where its account can enter, and is found again', async () => {
+    const parent = mkdtempSync(join(tmpdir(), 'signalbox-test-cli-'));
+    chmodSync(parent, 0o700);
+    const one = installation(parent);
+    const before = await one.ready(one.run(['start', '--env', 'production']));
+    expect([before.staging, typeof before.production]).toEqual([undefined, 'object']);
+    expect(one.home.children().map(({ name }) => name).sort()).toEqual(['api-production', 'postgres', 'temporal', 'worker-production']);
+    if (isRoot) expect(one.home.state().postgresFolder).toMatch(/^\/var\/lib\/signalbox\//);
+    await one.stop();
+    const after = await one.ready(one.run(['start', '--env', 'production']));
+    expect(after.production!.token).toBe(before.production!.token);
   }, patience);
 
   it('stops in order when it is told to while it starts', async () => {
@@ -174,17 +163,6 @@ describe('signalbox start', () => {
     expect(ready.temporal).toEqual({ address: shared.temporalAddress, ui: null });
     expect(one.home.children().map(({ name }) => name).sort()).toEqual(['api-staging', 'simulator', 'worker-staging']);
     expect(await statusOf(ready.staging!.api, ready.staging!.token)).toBe(200);
-  }, patience);
-
-  (isRoot ? it : it.skip)('keeps Postgres elsewhere as root where its account cannot enter, and finds it again', async () => {
-    const parent = mkdtempSync(join(tmpdir(), 'signalbox-test-cli-'));
-    chmodSync(parent, 0o700);
-    const one = installation(parent);
-    const before = await one.ready(one.run(['start', '--env', 'staging']));
-    expect(one.home.state().postgresFolder).toMatch(/^\/var\/lib\/signalbox\//);
-    await one.stop();
-    const after = await one.ready(one.run(['start', '--env', 'staging']));
-    expect(after.staging!.token).toBe(before.staging!.token);
   }, patience);
 
   (isRoot && nobody !== undefined && isReachable() ? it : it.skip)('runs as a person without rights', async () => {

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { appBundlePath, type App } from '../bundle.js';
 import type { ChildSpec } from './child.js';
 import type { Home } from './home.js';
 import type { Ports } from './port.js';
@@ -19,11 +20,12 @@ export interface Surroundings {
   extra: NodeJS.ProcessEnv;
 }
 
-export function entryPoint(dist: string, app: 'api' | 'worker' | 'simulator'): string {
-  return join(dist, 'apps', app, 'src', 'main.js');
+function entryPoint(dist: string, app: App): string {
+  const bundle = appBundlePath(dist, app);
+  return existsSync(bundle) ? bundle : join(dist, 'apps', app, 'src', 'main.js');
 }
 
-export function isBuilt(dist: string, app: 'api' | 'worker' | 'simulator'): boolean {
+export function isBuilt(dist: string, app: App): boolean {
   return existsSync(entryPoint(dist, app));
 }
 
@@ -95,7 +97,7 @@ function inherited(names: string[]): NodeJS.ProcessEnv {
   return Object.fromEntries(names.filter((name) => process.env[name] !== undefined).map((name) => [name, process.env[name]]));
 }
 
-function nodeProcess({ dist, home }: Surroundings, app: 'api' | 'worker' | 'simulator'): Pick<ChildSpec, 'command' | 'args' | 'cwd' | 'stopGraceMs'> {
+function nodeProcess({ dist, home }: Surroundings, app: App): Pick<ChildSpec, 'command' | 'args' | 'cwd' | 'stopGraceMs'> {
   return {
     command: process.execPath,
     args: [`--max-old-space-size=${heapMegabytes[app]}`, entryPoint(dist, app)],

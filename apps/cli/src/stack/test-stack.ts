@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { buildWorkflowBundle } from '../bundle.js';
+import { buildAppBundles, buildWorkflowBundle } from '../bundle.js';
 import { Home } from './home.js';
 import { ownerOf } from './lock.js';
 import { isAlive } from './process.js';
@@ -26,6 +26,7 @@ export interface TestStack extends Stack {
 /** A whole installation in a temporary folder, not supervised, so that a test may end its processes. */
 export async function startTestStack(dist: string, options: TestStackOptions = {}): Promise<TestStack> {
   if (existsSync(join(dist, 'workflows', 'index.js'))) await buildWorkflowBundle(dist);
+  await buildAppBundles(dist);
   const path = mkdtempSync(join(tmpdir(), prefix));
   rmSync(path, { recursive: true });
   const lines: string[] = [];
