@@ -12,7 +12,7 @@ export type IdKind = (typeof idKinds)[number];
 const kindNames: Partial<Record<IdKind, string>> = {
   acct: 'account', tok: 'token', cus: 'customer', pm: 'payment method', pmm: 'payment method mapping', sub: 'subscription', si: 'subscription item',
   pf: 'product family', inv: 'invoice', pi: 'payment intent', ch: 'charge', re: 'refund', dp: 'dispute', route: 'payment route', processor: 'payment processor',
-  plink: 'payment link', webhook_endpoint: 'webhook endpoint', whs: 'signing secret', whd: 'webhook delivery', att: 'attention item',
+  plink: 'payment link', webhook_endpoint: 'webhook endpoint', whs: 'signing secret', whd: 'webhook delivery', job: 'webhook job', att: 'attention item',
   clock: 'test clock', email: 'e-mail', stop: 'charge stop', recon: 'reconciliation',
 };
 

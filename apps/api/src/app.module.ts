@@ -31,6 +31,7 @@ import { SubscriptionsModule } from './subscriptions/subscriptions.module.js';
 import { TestClocksModule } from './test-clocks/test-clocks.module.js';
 import { WebhookDeliveriesModule } from './webhook-deliveries/webhook-deliveries.module.js';
 import { WebhookEndpointsModule } from './webhook-endpoints/webhook-endpoints.module.js';
+import { WebhookJobsModule } from './webhook-jobs/webhook-jobs.module.js';
 
 /** Every resource of the interface, one module each. */
 const features = [
@@ -64,6 +65,7 @@ const features = [
   SubscriptionItemsModule,
   WebhookDeliveriesModule,
   WebhookEndpointsModule,
+  WebhookJobsModule,
 ];
 
 @Module({})

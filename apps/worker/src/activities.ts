@@ -3,6 +3,7 @@ import { createPaymentActivities } from '../../../activities/payment.activities.
 import { createSubscriptionActivities } from '../../../activities/subscription.activities.js';
 import { createTestClockActivities } from '../../../activities/test-clock.activities.js';
 import { createWebhookEndpointActivities } from '../../../activities/webhook-endpoint.activities.js';
+import { createWebhookJobActivities } from '../../../activities/webhook-job.activities.js';
 import type { Config } from '../../../libs/config/config.js';
 import type { QueueName } from '../../../libs/config/variables.js';
 import type { Database, Db } from '../../../libs/db/client.js';
@@ -47,7 +48,7 @@ export function composeActivities(composition: Composition): Record<QueueName, A
     payments: { ...createPaymentActivities(payments) },
     subscriptions: { ...createSubscriptionActivities({ db, payments, jitterSeconds: config.subscriptionJitterSeconds }) },
     'test-clocks': { ...createTestClockActivities({ db, environment: config.environment, members: clockMembers(composition) }) },
-    webhooks,
+    webhooks: { ...webhooks, ...createWebhookJobActivities({ db, environment: config.environment, stopping: stopping.signal }) },
     'webhooks-slow': webhooks,
   };
 }

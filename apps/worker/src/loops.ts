@@ -10,6 +10,7 @@ import { startRestarter } from './loops/restart.loop.js';
 import { startSweeper } from './loops/sweeper.loop.js';
 import { startClockReconciler } from './loops/test-clocks.loop.js';
 import { startWaker } from './loops/waker.loop.js';
+import { startJobReconciler } from './loops/webhook-jobs.loop.js';
 import { servedQueues } from './workers.js';
 
 /** Starts every loop of this process; returns how to stop them. A loop belongs to the process that serves its queue. */
@@ -17,7 +18,7 @@ export function startLoops(composition: Composition): () => Promise<void> {
   const { config, db, client, log } = composition;
   const stops: (() => Promise<void>)[] = [];
   if (config.queues.includes('webhooks')) {
-    stops.push(startWaker({ db, databaseUrl: config.databaseUrl, client, environment: config.environment, log }));
+    stops.push(startWaker({ db, databaseUrl: config.databaseUrl, client, environment: config.environment, log }), startJobReconciler(composition));
   }
   if (config.queues.includes('subscriptions')) stops.push(startReconciler(composition), startDueDates(composition), startKeeper(composition));
   if (servedQueues(config).includes('test-clocks')) stops.push(startClockReconciler(composition));

@@ -26,6 +26,7 @@ const moments = [
   'checkout_session.completed', 'checkout_session.expired',
   'test_clock.advancing', 'test_clock.ready', 'test_clock.internal_failure',
   'webhook_endpoint.disabled', 'webhook_endpoint.enabled', 'webhook_endpoint.paused', 'webhook_endpoint.resumed', 'webhook_endpoint.test', 'webhook_delivery.exhausted',
+  'webhook_job.created', 'webhook_job.completed', 'webhook_job.failed', 'webhook_job.cancelled',
 ] as const;
 
 export type EventType = `${(typeof families)[number]}.${(typeof crud)[number]}` | (typeof moments)[number];
