@@ -76,7 +76,7 @@ export async function pageOfDeliveries(db: Db, accountId: string, { filter, limi
     .where(endpointsOf(accountId, filter))
     .orderBy(...newestFirst(page))
     .limit(limit + 1);
-  return { rows: rows.slice(0, limit) as unknown as ListedDelivery[], hasMore: rows.length > limit };
+  return { rows: rows.slice(0, limit) as ListedDelivery[], hasMore: rows.length > limit };
 }
 
 export async function listedDelivery(db: Db, accountId: string, id: string): Promise<ListedDelivery | undefined> {
@@ -116,14 +116,14 @@ export async function pageOfAttempts(db: Db, accountId: string, { filter, limit,
     .limit(limit + 1)
     .as('page');
   const rows = await db
-    .select({ attempt: columnsOf(webhookDeliveries, page), eventType: events.type })
+    .select({ attempt: columnsOf(webhookAttempts, page), eventType: events.type })
     .from(webhookEndpoints)
     .innerJoinLateral(page, sql`true`)
     .innerJoin(events, eq(events.id, page.eventId))
     .where(endpointsOf(accountId, filter))
     .orderBy(...newestFirst(page))
     .limit(limit + 1);
-  return { rows: rows.slice(0, limit) as unknown as ListedAttempt[], hasMore: rows.length > limit };
+  return { rows: rows.slice(0, limit) as ListedAttempt[], hasMore: rows.length > limit };
 }
 
 /** Which of these wait behind an earlier event of the same object, at an endpoint that wants them in sequence. */

@@ -18,7 +18,7 @@ describe('account', () => {
 const kinds: Record<string, string> = {
   token_id: 'tok', customer_id: 'cus', product_id: 'product', price_id: 'price', payment_method_id: 'pm', payment_processor_id: 'processor',
   payment_route_id: 'route', plink_id: 'plink', payment_intent_id: 'pi', charge_id: 'ch', refund_id: 're', subscription_id: 'sub',
-  webhook_endpoint_id: 'webhook_endpoint', event_id: 'event', dispute_id: 'dp', charge_stop_id: 'stop', test_clock_id: 'clock', attention_id: 'att', delivery_id: 'whd', id: 'pf',
+  webhook_endpoint_id: 'webhook_endpoint', event_id: 'event', dispute_id: 'dp', charge_stop_id: 'stop', test_clock_id: 'clock', attention_id: 'att', delivery_id: 'whd', webhook_job_id: 'job', id: 'pf',
 };
 
 describe('a second account', () => {
@@ -38,7 +38,7 @@ describe('a second account', () => {
     const lists = (await readOperations()).filter(({ name }) => /^GET \/[a-z-]+$/.test(name) && !/errors|healthz|readyz|account|api-tokens|events|webhook/.test(name));
     for (const list of lists) expect([list.name, (await second.admin.get(list.path)).body.data]).toEqual([list.name, []]);
     const ids = Object.values(world);
-    for (const path of ['/api-tokens', '/events', '/webhook-endpoints', '/webhook-deliveries']) {
+    for (const path of ['/api-tokens', '/events', '/webhook-endpoints', '/webhook-deliveries', '/webhook-attempts', '/webhook-jobs']) {
       const { text } = await second.admin.get(path);
       expect(ids.filter((id) => text.includes(id))).toEqual([]);
     }

@@ -24,6 +24,8 @@ const adminOnly = [
   'POST /webhook-endpoints', 'PUT /webhook-endpoints/{webhook_endpoint_id}', 'DELETE /webhook-endpoints/{webhook_endpoint_id}',
   'GET /webhook-endpoints/{webhook_endpoint_id}/reveal_secret', 'POST /webhook-endpoints/{webhook_endpoint_id}/rotate_secret',
   'POST /webhook-endpoints/{webhook_endpoint_id}/enable', 'POST /webhook-endpoints/{webhook_endpoint_id}/test',
+  'POST /webhook-endpoints/{webhook_endpoint_id}/recover', 'POST /webhook-endpoints/{webhook_endpoint_id}/resend-failed',
+  'POST /webhook-endpoints/{webhook_endpoint_id}/cancel-pending', 'POST /webhook-jobs/{webhook_job_id}/cancel',
   'POST /webhook-deliveries/{delivery_id}/resend', 'POST /events/trigger-webhook',
 ];
 const open = ['GET /errors', 'GET /errors/{code}', 'GET /healthz', 'GET /readyz', 'GET /payment-link/public/{secure_token}', 'GET /invoices/public/{public_permanent_token}', 'POST /callbacks/{processor_id}'];

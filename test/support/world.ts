@@ -3,7 +3,7 @@ import { eventually } from './stack.js';
 
 /** One object of each kind, by the kind of its id, made by the interface itself in a journey that ends with a paid payment. */
 export type World = Record<
-  'cus' | 'product' | 'price' | 'monthly' | 'pf' | 'processor' | 'pm' | 'route' | 'plink' | 'pi' | 'ch' | 're' | 'dp' | 'webhook_endpoint' | 'event' | 'whd' | 'tok' | 'sub' | 'stop' | 'att' | 'clock',
+  'cus' | 'product' | 'price' | 'monthly' | 'pf' | 'processor' | 'pm' | 'route' | 'plink' | 'pi' | 'ch' | 're' | 'dp' | 'webhook_endpoint' | 'event' | 'whd' | 'tok' | 'sub' | 'stop' | 'att' | 'clock' | 'job',
   string
 >;
 
@@ -47,5 +47,6 @@ export async function buildWorld({ admin }: TestAccount, receiver = 'http://127.
   const clock = made(await admin.post('/test-clocks/', { frozen_time: '2030-01-01T00:00:00Z' })).id;
   const event = made(await admin.post('/events/list', { page_size: 1 })).data[0].id;
   const whd = made(await admin.get('/webhook-deliveries?limit=1')).data[0].id;
-  return { cus, product, price, monthly, pf, processor, pm, route, plink, pi: intent.id, ch, re, dp, webhook_endpoint: endpoint, event, whd, tok, sub: subscribed.created[0].id, stop, att, clock };
+  const job = made(await admin.post(`/webhook-endpoints/${endpoint}/resend-failed`)).id;
+  return { cus, product, price, monthly, pf, processor, pm, route, plink, pi: intent.id, ch, re, dp, webhook_endpoint: endpoint, event, whd, tok, sub: subscribed.created[0].id, stop, att, clock, job };
 }
