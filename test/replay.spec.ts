@@ -5,6 +5,7 @@ import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-uti
 import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { cardOf, openShop, pay, settled, type Shop } from './payments/shop.js';
 import { becomes, openStore, subscribe, type Store } from './subscriptions/store.js';
+import { openReceiver } from './support/receiver.js';
 import { shared } from './support/stack.js';
 import { advanceTo, onClock } from './test-clocks/hall.js';
 
@@ -145,6 +146,26 @@ describe('workflows replay', () => {
     expect((await replay(histories)).filter((result) => result.error)).toEqual([]);
   }, 60_000);
 
+  it('a job that recovers what an endpoint missed', async () => {
+    const receiver = await openReceiver();
+    try {
+      const { id: endpoint } = (await store.admin.post('/webhook-endpoints/', { url: receiver.url, enabled_events: ['product.*'] })).body;
+      await store.admin.post(`/webhook-endpoints/${endpoint}/disable`);
+      const since = new Date().toISOString();
+      await store.admin.post('/products/', { name: 'Missed', description: 'While nobody listened' });
+      await store.admin.post(`/webhook-endpoints/${endpoint}/enable`);
+      const { id } = (await store.admin.post(`/webhook-endpoints/${endpoint}/recover`, { since })).body;
+      const workflowId = `webhook-job/${id}`;
+      await client.workflow.getHandle(workflowId).result();
+      expect(receiver.received).toHaveLength(1);
+      const history = await historyOf(workflowId);
+      record('webhook-job-recovered', history);
+      expect((await replay([{ workflowId, history }])).filter((result) => result.error)).toEqual([]);
+    } finally {
+      await receiver.close();
+    }
+  }, 30_000);
+
   it('an approved payment takes one workflow task', async () => {
     const { body } = await pay(shop);
     await client.workflow.getHandle(`payment/${body.id}`).result();
@@ -171,8 +192,8 @@ describe('workflows replay', () => {
       workflowId: name,
       history: historyFromJSON(JSON.parse(readFileSync(join(recorded, name), 'utf8'))),
     }));
-    const kinds = new Set(files.map((name) => /^(payment|subscription|test-clock|webhook-endpoint)/.exec(name)?.[1]));
-    expect(kinds).toEqual(new Set(['payment', 'subscription', 'test-clock', 'webhook-endpoint']));
+    const kinds = new Set(files.map((name) => /^(payment|subscription|test-clock|webhook-endpoint|webhook-job)/.exec(name)?.[1]));
+    expect(kinds).toEqual(new Set(['payment', 'subscription', 'test-clock', 'webhook-endpoint', 'webhook-job']));
     expect((await replay(histories)).filter((result) => result.error)).toEqual([]);
   }, 60_000);
 });
