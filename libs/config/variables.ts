@@ -150,6 +150,14 @@ export const variables = {
     type: 'integer',
     meaning: 'Requests a second that one token may send to one API process.',
   }),
+  eventStreams: withDefault('EVENT_STREAMS', whole(1), '500', { type: 'integer', meaning: 'Event streams that one API process keeps open.' }),
+  eventStreamsPerAccount: withDefault('EVENT_STREAMS_PER_ACCOUNT', whole(1), '50', { type: 'integer', meaning: 'Those of one account.' }),
+  eventStreamsPerToken: withDefault('EVENT_STREAMS_PER_TOKEN', whole(1), '10', { type: 'integer', meaning: 'Those of one token.' }),
+  eventExportsPerAccount: withDefault('EVENT_EXPORTS_PER_ACCOUNT', whole(1), '3', { type: 'integer', meaning: 'Exports of events that one account runs at the same time in one API process.' }),
+  eventReaderStallSeconds: withDefault('EVENT_READER_STALL_SECONDS', whole(1), '60', {
+    type: 'seconds',
+    meaning: 'A reader of a stream or an export that takes nothing for so long is cut off; it goes on from its last event.',
+  }),
   linkAttemptsPerAddress: withDefault('LINK_ATTEMPTS_PER_ADDRESS', limit, '10/600', {
     type: 'count/seconds',
     meaning: 'Tries to pay through links that one address of a visitor may make; more are answered with 429.',

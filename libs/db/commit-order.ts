@@ -34,7 +34,7 @@ const longestTransaction = sql`interval '1 hour'`;
  * Bounds of the walk for rows made in [since, until), told by the account's events of about that time: a range of long ago is found
  * without walking back to it. The caller still compares the times themselves.
  */
-export function writtenAround(txId: AnyColumn, accountId: string, { since, until }: { since?: Date; until?: Date }): SQL[] {
+export function writtenAround(txId: AnyColumn | SQL, accountId: string, { since, until }: { since?: Date; until?: Date }): SQL[] {
   const eventAt = (condition: SQL, order: SQL): SQL => sql`(select e.tx_id from events e where e.account_id = ${accountId} and ${condition} order by ${order} limit 1)`;
   const bounds: SQL[] = [];
   if (since) {
@@ -52,13 +52,17 @@ export function encodePosition({ txId, id }: CommitPosition): string {
   return Buffer.from(`${txId}.${id}`).toString('base64url');
 }
 
+/** The position that a cursor holds, or null. */
+export function readPosition(cursor: string): CommitPosition | null {
+  const [, txId, id] = /^(\d{1,19})\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  return txId === undefined || id === undefined ? null : { txId, id };
+}
+
 /** @throws DomainError 422 naming `cursor`. */
 export function decodePosition(cursor: string | undefined): CommitPosition | null {
   if (cursor === undefined) return null;
-  const [, txId, id] = /^(\d{1,19})\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
-  if (txId === undefined || id === undefined) {
-    const msg = 'Not a cursor of this list';
-    throw new DomainError('invalid_request', `cursor: ${msg}`, { errors: [{ loc: ['query', 'cursor'], msg, type: 'value_error' }] });
-  }
-  return { txId, id };
+  const position = readPosition(cursor);
+  if (position) return position;
+  const msg = 'Not a cursor of this list';
+  throw new DomainError('invalid_request', `cursor: ${msg}`, { errors: [{ loc: ['query', 'cursor'], msg, type: 'value_error' }] });
 }

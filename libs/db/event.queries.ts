@@ -1,6 +1,5 @@
 import { and, eq, inArray, like, or, sql, type SQL } from 'drizzle-orm';
 import type { Db } from './client.js';
-import { newestFirst, settledBefore, type CommitPosition } from './commit-order.js';
 import { inRange, numberedPage, type RangeFilter } from './list.queries.js';
 import { events, webhookDeliveries, type EventRow } from './schema/index.js';
 
@@ -26,28 +25,6 @@ export async function pageOfEvents(
   { filter, ...page }: { filter: EventFilter; descending: boolean; pageNumber: number; pageSize: number },
 ): Promise<{ rows: EventRow[]; total: number }> {
   return numberedPage(db, events, { ...page, where: [eq(events.accountId, accountId), ...conditions(filter)], sort: events.createdAt });
-}
-
-/**
- * Newest first, by the transaction that wrote them, and nothing that is newer than the oldest transaction still running: an
- * event that commits late can never land behind a cursor that was handed out.
- */
-export async function eventsBefore(
-  db: Db,
-  accountId: string,
-  { filter, limit, before }: { filter: EventFilter; limit: number; before: CommitPosition | null },
-): Promise<{ rows: EventRow[]; hasMore: boolean }> {
-  const rows = await db
-    .select()
-    .from(events)
-    .where(and(
-      eq(events.accountId, accountId),
-      settledBefore(events, before),
-      ...conditions(filter),
-    ))
-    .orderBy(...newestFirst(events))
-    .limit(limit + 1);
-  return { rows: rows.slice(0, limit), hasMore: rows.length > limit };
 }
 
 function conditions({ objectId, types, createdAt, updatedAt, deliverySuccess }: EventFilter): (SQL | undefined)[] {

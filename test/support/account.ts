@@ -44,7 +44,7 @@ export class Client {
         ...options.headers,
       },
     });
-    const text = await response.text();
+    const text = await textOf(response);
     return { status: response.status, headers: response.headers, text, body: parsed(text) };
   }
 
@@ -67,6 +67,13 @@ export class Client {
   as(token: string | null): Client {
     return new Client(this.url, token);
   }
+}
+
+/** A stream of events has no end: it is left at once. */
+async function textOf(response: Response): Promise<string> {
+  if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return response.text();
+  await response.body?.cancel();
+  return '';
 }
 
 function parsed(text: string): unknown {

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { index, integer, pgTable, text, unique, uuid } from 'drizzle-orm/pg-core';
 import { accountId, id, instant, object, writtenBy } from './columns.js';
 
@@ -35,7 +36,8 @@ export const events = pgTable(
     unique('events_sequence').on(t.objectId, t.sequence),
     index('events_account_position').on(t.accountId, t.txId, t.id),
     index('events_account_created').on(t.accountId, t.createdAt, t.id),
-    index('events_account_type').on(t.accountId, t.type, t.createdAt),
+    index('events_account_type_position').on(t.accountId, t.type, t.txId, t.id),
+    index('events_account_customer').on(t.accountId, t.customerId, t.txId, t.id).where(sql`customer_id is not null`),
   ],
 );
 

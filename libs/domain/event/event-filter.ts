@@ -54,6 +54,12 @@ function holds(wanted: Record<string, unknown> | undefined, fields: unknown): bo
   return Object.entries(wanted).every(([key, value]) => Object.hasOwn(fields, key) && (fields as Record<string, unknown>)[key] === value);
 }
 
+/** The types that `patterns` name, one by one; null where they name everything. */
+export function typesNamed(patterns: readonly string[]): string[] | null {
+  if (patterns.length === 0 || patterns.some((pattern) => everything.has(pattern))) return null;
+  return eventTypes.filter((type) => matchesEvent(patterns, type));
+}
+
 /** The entries that name neither a known type, nor a prefix of one, nor everything; with their positions. */
 export function unknownFilters(enabledEvents: readonly string[]): { index: number; entry: string }[] {
   return enabledEvents.map((entry, index) => ({ index, entry })).filter(({ entry }) => !isKnownFilter(entry));

@@ -37,7 +37,8 @@ export const eventTypes: readonly EventType[] = [
   ...moments,
 ];
 
-const sensitivePrefixes = ['user.', 'user_login.', 'invite.', 'api_token.'];
+/** What the types about people and access begin with. */
+export const sensitivePrefixes = ['user.', 'user_login.', 'invite.', 'api_token.'];
 
 /** Types about people and access: an endpoint gets them only when it names them (exactly, or by their prefix). */
 export function isSensitiveType(type: string): boolean {

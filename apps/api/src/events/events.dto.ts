@@ -18,13 +18,36 @@ export const searchEventsBody = listBody(['created_at', 'updated_at'], {
 });
 export type SearchEventsBody = z.infer<typeof searchEventsBody>;
 
-export const listEventsQuery = cursorQuery({
-  type: z.string().min(1).max(100).optional().describe('A type or a prefix'),
-  object_id: idText.optional(),
+const typeText = z.string().min(1).max(2_000).describe('Types or prefixes (`charge.*`), parted by commas, or given several times; `*` and `all` mean every type');
+
+/** What chooses events in a query; they all hold at once. */
+const eventFilters = {
+  type: z.union([typeText, z.array(typeText).max(200)]).optional(),
+  object_id: idText.optional().describe('Events of this object, whatever its kind'),
+  customer_id: idText.optional().describe('Events of this customer and of what belongs to it'),
   since: instant.optional().describe('Created at or after'),
   until: instant.optional().describe('Created before'),
-});
+  q: z.string().min(2).max(200).optional().describe('A text anywhere in the event: an id, an e-mail address, an order number, a request id; ASCII letters of either case'),
+};
+
+export const listEventsQuery = cursorQuery(eventFilters);
 export type ListEventsQuery = z.infer<typeof listEventsQuery>;
+
+const after = z.string().min(1).max(200).optional();
+
+export const exportEventsQuery = z.strictObject({
+  ...eventFilters,
+  after: after.describe('The `cursor` of an export\'s last line, or an event id: what comes later'),
+});
+export type ExportEventsQuery = z.infer<typeof exportEventsQuery>;
+
+export const streamEventsQuery = z.strictObject({
+  ...eventFilters,
+  after: after.describe('An event id, or any `id` of this stream: what comes later. `Last-Event-ID` is stronger. Without either: what commits from now on'),
+  heartbeat: z.coerce.number<string>().int().min(1).max(60).default(15).describe('Seconds of silence after which a `heartbeat` is sent'),
+});
+export type StreamEventsQuery = z.infer<typeof streamEventsQuery>;
+export type EventFilters = Pick<StreamEventsQuery, keyof typeof eventFilters>;
 
 export const triggerWebhookBody = z.strictObject({
   event_id: idText,

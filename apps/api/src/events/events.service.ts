@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { decodePosition, encodePosition } from '../../../../libs/db/commit-order.js';
 import { pendingCounts } from '../../../../libs/db/delivery.queries.js';
-import { eventsBefore, findEvent, pageOfEvents, type EventFilter } from '../../../../libs/db/event.queries.js';
+import { findEvent, pageOfEvents, type EventFilter } from '../../../../libs/db/event.queries.js';
+import { scanEvents, type ScannedEvent } from '../../../../libs/db/event-scan.queries.js';
 import type { EventRow, WebhookEndpointRow } from '../../../../libs/db/schema/index.js';
 import { allEndpoints, findEndpoints } from '../../../../libs/db/webhook-endpoint.queries.js';
-import { matchesEvent, unknownFilters } from '../../../../libs/domain/event/event-filter.js';
+import { matchesEvent } from '../../../../libs/domain/event/event-filter.js';
 import { DomainError, notFound } from '../../../../libs/errors/domain-error.js';
 import { deliveryResultView, eventView } from '../../../../libs/views/event.view.js';
 import { parseAnyPublicId, publicId } from '../../../../libs/views/ids.js';
@@ -13,6 +14,7 @@ import { bodyId, pathId, unknownReference } from '../kernel/ids.js';
 import { Infrastructure } from '../kernel/infrastructure.js';
 import { invalidRequest } from '../kernel/validation.pipe.js';
 import { ResendsService } from '../webhook-deliveries/resends.service.js';
+import { checkTypes, eventSelection } from './events.selection.js';
 import type { ListEventsBody, ListEventsQuery, SearchEventsBody, TriggerWebhookBody } from './events.dto.js';
 
 @Injectable()
@@ -37,14 +39,10 @@ export class EventsService {
   }
 
   async list(caller: Caller, query: ListEventsQuery) {
-    const { type, object_id, since, until, limit, cursor } = query;
-    checkTypes(type === undefined ? [] : [type], () => ['query', 'type']);
-    const objectId = object_id === undefined ? undefined : parseAnyPublicId(caller.environment, object_id);
-    if (objectId === null) throw invalidRequest([{ loc: ['query', 'object_id'], msg: 'Not an id of this environment', type: 'value_error' }]);
-    const filter: EventFilter = { objectId, types: type === undefined ? null : [type], createdAt: { gte: since, lt: until } };
-    const { rows, hasMore } = await eventsBefore(this.infrastructure.db, caller.accountId, { filter, limit, before: decodePosition(cursor) });
-    const last = rows[rows.length - 1];
-    return { data: await this.views(rows), has_more: hasMore, next_cursor: hasMore && last ? encodePosition(last) : null };
+    const { limit, cursor, ...filters } = query;
+    const scan = { selection: eventSelection(caller, filters), order: 'newest first' as const, after: decodePosition(cursor), limit };
+    const { rows, more, next } = await scanEvents(this.infrastructure.db, caller.accountId, scan);
+    return { data: await this.views(rows), has_more: more, next_cursor: more ? encodePosition(next) : null };
   }
 
   async triggerWebhook(caller: Caller, body: TriggerWebhookBody) {
@@ -80,14 +78,8 @@ export class EventsService {
     return { data: await this.views(rows), page_number: body.page_number, page_size: body.page_size, total_objects: total };
   }
 
-  private async views(rows: EventRow[]) {
+  private async views(rows: readonly (EventRow | ScannedEvent)[]) {
     const pending = await pendingCounts(this.infrastructure.db, rows.map((row) => row.id));
     return rows.map((row) => eventView(row, pending.get(row.id) ?? 0));
   }
-}
-
-function checkTypes(types: readonly string[], place: (index: number) => (string | number)[]): void {
-  const unknown = unknownFilters(types);
-  if (unknown.length === 0) return;
-  throw invalidRequest(unknown.map(({ index, entry }) => ({ loc: place(index), msg: `No event type or prefix ${JSON.stringify(entry)}`, type: 'unknown_event_type' })));
 }
