@@ -6,6 +6,16 @@ import type { Db } from './client.js';
 export interface Statement {
   text: string;
   values: readonly unknown[];
+  /** Of a plain insert: rows of several with the same text can be sent as one statement. */
+  insert?: InsertShape;
+}
+
+export interface InsertShape {
+  /** `insert into "table" ("column", …) values`. */
+  into: string;
+  /** `(?, ?, …)`, the same for every row. */
+  row: string;
+  rows: number;
 }
 
 export type Row = Record<string, unknown>;
@@ -16,19 +26,27 @@ export type Row = Record<string, unknown>;
  * @returns the rows of each statement. @throws the first statement's error that failed; nothing was written then.
  */
 export async function sendBatch(db: Db, statements: readonly Statement[]): Promise<Row[][]> {
-  const client = await poolOf(db).connect();
-  let broken: Error | undefined;
+  const sent = await runBatch(poolOf(db), statements);
+  if ('error' in sent) throw sent.error;
+  return sent.rows;
+}
+
+/** What came of a batch; `failedAt`: the statement that Postgres was at. */
+export type Sent = { rows: Row[][] } | { error: unknown; failedAt: number };
+
+/** Never throws. */
+export async function runBatch(pool: pg.Pool, statements: readonly Statement[]): Promise<Sent> {
+  let client: pg.PoolClient;
   try {
-    return await new Promise<Row[][]>((resolve, reject) => {
-      const batch = new Batch(statements, (error, results) => (error ? reject(error) : resolve(results)));
-      client.query(batch as unknown as pg.Submittable);
-    });
+    client = await pool.connect();
   } catch (error) {
-    if (!isStatementError(error)) broken = error as Error;
-    throw error;
-  } finally {
-    client.release(broken);
+    return { error, failedAt: 0 };
   }
+  const sent = await new Promise<Sent>((resolve) => {
+    client.query(new Batch(statements, resolve) as unknown as pg.Submittable);
+  }).catch((error: unknown) => ({ error, failedAt: 0 }));
+  client.release('error' in sent && !isStatementError(sent.error) ? (sent.error as Error) : undefined);
+  return sent;
 }
 
 /** A condition or statement written with the query builder. */
@@ -37,7 +55,7 @@ export function statementOf(db: Db, query: SQL): Statement {
   return { text, values };
 }
 
-function poolOf(db: Db): pg.Pool {
+export function poolOf(db: Db): pg.Pool {
   return (db as unknown as { $client: pg.Pool }).$client;
 }
 
@@ -78,7 +96,6 @@ interface Field {
   format: 'text' | 'binary';
 }
 
-type Done = (error: Error | null, results: Row[][]) => void;
 type Parser = (value: string) => unknown;
 
 const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknown): unknown } }).utils;
@@ -95,7 +112,7 @@ class Batch {
 
   constructor(
     private readonly statements: readonly Statement[],
-    readonly callback: Done,
+    private readonly done: (sent: Sent) => void,
   ) {
     this.results = statements.map(() => []);
   }
@@ -155,11 +172,11 @@ class Batch {
   handleReadyForQuery(): void {
     const known = prepared.get(this.connection!)!;
     for (const { text, name } of this.fresh) known.set(text, name);
-    this.callback(null, this.results);
+    this.done({ rows: this.results });
   }
 
   /** What was parsed in a batch that failed is parsed again under another name. */
   handleError(error: Error): void {
-    this.callback(error, []);
+    this.done({ error, failedAt: this.at });
   }
 }

@@ -1,7 +1,7 @@
 import { and, asc, eq, isNull, sql, type SQL } from 'drizzle-orm';
 import type { Execution } from '../domain/payment/payment-status.js';
 import { noDeclines, type DeclineCount } from '../domain/payment/scheme-limit.js';
-import { sendBatch, statementOf } from './batch.js';
+import { statementOf } from './batch.js';
 import { standingStops, type StandingStop, type StopTarget } from './charge-stop.queries.js';
 import type { Db, Tx } from './client.js';
 import type { MethodUse } from './payment.queries.js';
@@ -22,6 +22,7 @@ import {
   type PaymentProcessorRow,
   type RefundRow,
 } from './schema/index.js';
+import { readTogether } from './together.js';
 
 /** All connections of the account, deleted ones too, in the order of their ids. */
 export async function accountProcessors(db: Db, accountId: string): Promise<PaymentProcessorRow[]> {
@@ -229,6 +230,6 @@ export async function referencesOf(db: Db, accountId: string, references: Refere
 /** The same with what routing asks about the payment, in one round trip. */
 export async function referencesAndContext(db: Db, accountId: string, references: References, now: Date): Promise<{ known: KnownReferences; context: RoutingContext }> {
   const target: Routed = { accountId, ...references, invoiceId: null, paymentLinkId: null };
-  const [known, context] = await sendBatch(db, [statementOf(db, referencesSql(accountId, references)), statementOf(db, contextSql(target, now))]);
+  const [known, context] = await readTogether(db, [statementOf(db, referencesSql(accountId, references)), statementOf(db, contextSql(target, now))]);
   return { known: (known![0] as unknown as KnownReferences | undefined) ?? nothingKnown, context: contextOf(context![0] as ContextRow) };
 }

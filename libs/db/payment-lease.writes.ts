@@ -41,14 +41,22 @@ export async function takeLease(db: Db, intentId: string, who: { owner: string; 
   return { taken: false, intent: found?.intent ?? null, retryInMs: found?.retryInMs ?? 0 };
 }
 
-/** Renews every lease named with its token; answers with the intents whose lease is still the caller's. */
+/**
+ * Renews every lease named with its token; answers with the intents whose lease is still the caller's. Locks by id, as every
+ * transaction does that writes several payments.
+ */
 export async function renewLeases(db: Db, leases: readonly { intentId: string; token: number }[]): Promise<Set<string>> {
   const ids = leases.map((lease) => lease.intentId);
   const tokens = leases.map((lease) => lease.token);
   const { rows } = await db.execute<{ id: string }>(sql`
-    update payment_intents p set lease_until = ${until}
-      from unnest(${sql.param(ids)}::uuid[], ${sql.param(tokens)}::bigint[]) as held(id, token)
-     where p.id = held.id and p.lease_token = held.token and p.lease_until is not null
+    with mine as (
+      select p.id
+        from payment_intents p
+        join unnest(${sql.param(ids)}::uuid[], ${sql.param(tokens)}::bigint[]) as held(id, token) on p.id = held.id
+       where p.lease_token = held.token and p.lease_until is not null
+       order by p.id
+         for no key update of p)
+    update payment_intents p set lease_until = ${until} from mine where p.id = mine.id
     returning p.id`);
   return new Set(rows.map((row) => row.id));
 }

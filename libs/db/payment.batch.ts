@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Change } from '../domain/change/change.js';
-import { orFail, sendBatch, statementOf, type Statement } from './batch.js';
+import { orFail, statementOf, type Statement } from './batch.js';
 import { claimRow } from './change.js';
 import { isStopped, type StopTarget } from './charge-stop.queries.js';
 import type { Db } from './client.js';
@@ -9,6 +9,7 @@ import type { Fence, IntentRest } from './payment.writes.js';
 import { leaseSeconds } from './payment-lease.writes.js';
 import { charges, events, idempotencyKeys, paymentIntents, paymentMethodMappings, webhookDeliveries, type ChargeRow, type PaymentIntentRow } from './schema/index.js';
 import { clockTimestamp, insertStatement, Literal, updateStatement } from './statement.js';
+import { writeTogether } from './together.js';
 import { requestWake } from './wake.js';
 
 /** What the writer of a batch knew when it rendered the events: another version or other endpoints and nothing is written. */
@@ -43,13 +44,14 @@ export interface HeldChange {
  * are not what was known.
  */
 export async function writeHeldChange(db: Db, { fence, known, intent, rest, ...rows }: HeldChange): Promise<{ released: boolean }> {
-  const [held] = await sendBatch(db, [
+  const statements = [
     heldIntent(fence, known, intent, rest),
     ...(rows.newCharge ? newCharge(db, rows.newCharge) : []),
     ...(rows.charge ? [heldCharge(rows.charge)] : []),
     ...(rows.networkTransaction ? [keptCredential(rows.networkTransaction)] : []),
     ...eventStatements(rows.events),
-  ]);
+  ];
+  const [held] = await writeTogether(db, statements, fence.intentId);
   if (rows.events.deliveries.length > 0) requestWake();
   return { released: held![0]!.released === true };
 }
@@ -64,13 +66,14 @@ export async function writeNewPayment(
   rows: { owner: string; subscribers: string; intent: PaymentIntentRow; charge: NewCharge; events: RenderedEvents },
 ): Promise<void> {
   const leaseUntil = new Literal(`clock_timestamp() + interval '${leaseSeconds} seconds'`);
-  await sendBatch(db, [
+  const statements = [
     ...(change.claim ? [claimStatement(change)] : []),
     sameSubscribers(change.accountId, rows.subscribers),
     insertStatement(paymentIntents, [{ ...rows.intent, leaseOwner: rows.owner, leaseToken: 1, leaseUntil }]),
     ...newCharge(db, rows.charge),
     ...eventStatements(rows.events),
-  ]);
+  ];
+  await writeTogether(db, statements, rows.intent.id);
   if (rows.events.deliveries.length > 0) requestWake();
 }
 

@@ -1,6 +1,6 @@
 import { getTableColumns, getTableName, is, SQL, type InferInsertModel } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
-import type { Statement } from './batch.js';
+import type { InsertShape, Statement } from './batch.js';
 
 /** Text that is not a parameter, such as `clock_timestamp()`. It takes none. */
 export class Literal {
@@ -51,11 +51,22 @@ export function insertStatement<Table extends PgTable>(table: Table, rows: reado
   const { name, columns } = shapeOf(table);
   const keys = Object.keys(rows[0]!).filter((key) => rows[0]![key as keyof Values<Table>] !== undefined);
   const values: unknown[] = [];
-  const cells = rows.map((row) => keys.map((key) => cell(columns.get(key)!.column, row[key as keyof Values<Table>], values)));
-  const marks = cells.map((row) => `(${row.join(', ')})`).join(', ');
-  const text = textOf(`insert ${name} ${keys.join(',')} ${marks}`, () =>
-    `insert into ${quoted(name)} (${keys.map((key) => quoted(columns.get(key)!.name)).join(', ')}) values ${marks}`);
-  return { text, values };
+  const patterns = rows.map((row) => `(${keys.map((key) => cell(columns.get(key)!.column, row[key as keyof Values<Table>], values)).join(', ')})`);
+  const into = textOf(`into ${name} ${keys.join(',')}`, () => `insert into ${quoted(name)} (${keys.map((key) => quoted(columns.get(key)!.name)).join(', ')}) values`);
+  const [first] = patterns as [string];
+  const insert = patterns.every((each) => each === first) ? { into, row: first, rows: rows.length } : undefined;
+  return { text: insert ? insertText(insert) : numbered(`${into} ${patterns.join(', ')}`), values, ...(insert ? { insert } : {}) };
+}
+
+/** The text of an insert of so many rows. */
+export function insertText({ into, row, rows }: InsertShape): string {
+  return textOf(`insert ${rows} ${row} ${into}`, () => numbered(`${into} ${Array.from({ length: rows }, () => row).join(', ')}`));
+}
+
+/** Parameters are written as `?` until all are known. */
+function numbered(text: string): string {
+  let index = 0;
+  return text.replace(/\?/g, () => `$${(index += 1)}`);
 }
 
 /** `where` is text with parameters `?`, which follow those of the new values. */
@@ -68,13 +79,9 @@ export function updateStatement<Table extends PgTable>(
   const keys = Object.keys(set).filter((key) => set[key as keyof Values<Table>] !== undefined);
   const values: unknown[] = [];
   const marks = keys.map((key) => `${quoted(columns.get(key)!.name)} = ${cell(columns.get(key)!.column, set[key as keyof Values<Table>], values)}`);
-  const first = values.length;
   values.push(...where.values);
-  const text = textOf(`update ${name} ${marks.join(',')} ${where.text} ${where.returning ?? ''}`, () => {
-    let index = first;
-    const condition = where.text.replace(/\?/g, () => `$${(index += 1)}`);
-    return `update ${quoted(name)} set ${marks.join(', ')} where ${condition}${where.returning ? ` returning ${where.returning}` : ''}`;
-  });
+  const text = textOf(`update ${name} ${marks.join(',')} ${where.text} ${where.returning ?? ''}`, () =>
+    numbered(`update ${quoted(name)} set ${marks.join(', ')} where ${where.text}${where.returning ? ` returning ${where.returning}` : ''}`));
   return { text, values };
 }
 
@@ -82,7 +89,7 @@ function cell(column: PgColumn, value: unknown, values: unknown[]): string {
   if (value instanceof Literal) return value.text;
   if (is(value, SQL)) throw new Error('a batch takes values and literals only');
   values.push(value === null || value === undefined ? null : column.mapToDriverValue(value));
-  return `$${values.length}`;
+  return '?';
 }
 
 function quoted(name: string): string {

@@ -1,0 +1,131 @@
+import { sql } from 'drizzle-orm';
+import { isStale, isStatementError, orFail, type Statement } from '../../libs/db/batch.js';
+import { connect, type Database } from '../../libs/db/client.js';
+import { newId } from '../../libs/db/mint.js';
+import { accounts } from '../../libs/db/schema/index.js';
+import { insertStatement, updateStatement } from '../../libs/db/statement.js';
+import { readTogether, writeTogether } from '../../libs/db/together.js';
+import { shared } from '../support/stack.js';
+
+let database: Database;
+
+beforeAll(() => {
+  database = connect(shared.databaseUrlStaging, { max: 8, onError: () => undefined });
+});
+afterAll(() => database.close());
+
+const now = new Date();
+const open = (id: string, name = 'together spec') => insertStatement(accounts, [{ id, name, execution: 'inline', createdAt: now, updatedAt: now }]);
+const rename = (id: string, name: string, version = 1): Statement =>
+  orFail(updateStatement(accounts, { name, version: version + 1 }, { text: 'id = ? and version = ?', values: [id, version], returning: 'name as written' }), ['written']);
+const write = (id: string, ...statements: Statement[]) => writeTogether(database.db, statements, id);
+const ids = (count: number) => Array.from({ length: count }, newId);
+
+async function rowsOf(...wanted: string[]): Promise<{ id: string; name: string; writer: string }[]> {
+  const { rows } = await database.db.execute<{ id: string; name: string; writer: string }>(
+    sql`select id, name, xmin::text as writer from accounts where id = any(${sql.param(wanted)}::uuid[]) order by id`);
+  return rows;
+}
+
+async function holding(id: string, during: (letGo: () => void) => Promise<void>): Promise<void> {
+  let letGo = (): void => undefined;
+  const released = new Promise<void>((resolve) => (letGo = resolve));
+  let holder: Promise<void> | undefined;
+  await new Promise<void>((held) => {
+    holder = database.db.transaction(async (tx) => {
+      await tx.execute(sql`select 1 from accounts where id = ${id} for update`);
+      held();
+      await released;
+    });
+  });
+  try {
+    await during(letGo);
+  } finally {
+    letGo();
+    await holder;
+  }
+}
+
+describe('batches that come at the same time', () => {
+  it('share a transaction, and each caller gets the rows of its own statements', async () => {
+    const all = ids(11);
+    const answers = await Promise.all(all.map((id) => write(id, open(id), rename(id, `name of ${id}`))));
+    expect(answers).toEqual(all.map((id) => [[], [{ touched: true, written: `name of ${id}` }]]));
+    const written = await rowsOf(...all);
+    expect(written.map(({ name }) => name)).toEqual(all.map((id) => `name of ${id}`));
+    expect(new Set(written.map(({ writer }) => writer)).size).toBe(1);
+  });
+
+  it('write the others when one is refused, which gets its own error', async () => {
+    const [before, twice, after, ...more] = ids(6) as [string, string, string, ...string[]];
+    await write(twice, open(twice));
+    const asked = [before, after, ...more].map((id) => write(id, open(id)));
+    const duplicate = write(twice, open(twice)).catch((error: unknown) => error);
+    const stale = write(twice, rename(twice, 'too late', 7), open(newId())).catch((error: unknown) => error);
+    await Promise.all(asked);
+    expect(await rowsOf(before, after, ...more)).toHaveLength(5);
+    expect(await duplicate).toMatchObject({ code: '23505' });
+    expect([isStale(await duplicate), isStale(await stale)]).toEqual([true, true]);
+    expect((await rowsOf(twice))[0]!.name).toBe('together spec');
+  });
+
+  it('write nothing of a batch whose last statement is refused, and all of its neighbours', async () => {
+    const [half, whole] = ids(2) as [string, string];
+    const refused = write(half, open(half), rename(half, 'never', 7)).catch((error: unknown) => error);
+    const [, written] = await Promise.all([refused, write(whole, open(whole), rename(whole, 'whole'))]);
+    expect(isStale(await refused)).toBe(true);
+    expect(written[1]).toEqual([{ touched: true, written: 'whole' }]);
+    expect((await rowsOf(half, whole)).map(({ id }) => id)).toEqual([whole]);
+  });
+
+  it('all learn that a connection was lost and nobody knows what happened; those after them go on', async () => {
+    const [first, second, third] = ids(3) as [string, string, string];
+    const broken = { text: 'select pg_terminate_backend(pg_backend_pid())', values: [] };
+    const told = await Promise.allSettled([write(first, open(first)), write(second, broken), write(third, open(third))]);
+    expect(told.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect(told.some((each) => isStatementError((each as PromiseRejectedResult).reason))).toBe(false);
+    await write(first, open(first));
+    expect((await rowsOf(first, third)).map(({ id }) => id)).toEqual([first]);
+  });
+
+  it('do not wait for a row that somebody else holds, except the one that needs it', async () => {
+    const [held, free] = ids(2) as [string, string];
+    await Promise.all([write(held, open(held)), write(free, open(free))]);
+    await holding(held, async (letGo) => {
+      const waits = write(held, rename(held, 'waited'));
+      await write(free, rename(free, 'at once'));
+      expect((await rowsOf(held, free)).map(({ name }) => name)).toEqual(['together spec', 'at once']);
+      letGo();
+      expect((await waits)[0]).toEqual([{ touched: true, written: 'waited' }]);
+    });
+  });
+
+  it('leave although earlier ones still wait for rows', async () => {
+    const [free, ...held] = ids(4) as [string, ...string[]];
+    await Promise.all([free, ...held].map((id) => write(id, open(id))));
+    const waits: Promise<unknown>[] = [];
+    const holdAll = async ([id, ...rest]: string[]): Promise<void> => {
+      if (id === undefined) return void (await write(free, rename(free, 'free')));
+      await holding(id, async () => {
+        waits.push(write(id, rename(id, 'waited')));
+        await new Promise(setImmediate);
+        await holdAll(rest);
+      });
+    };
+    await holdAll(held);
+    await Promise.all(waits);
+    expect((await rowsOf(free, ...held)).map(({ name }) => name)).toEqual(['free', 'waited', 'waited', 'waited']);
+  });
+});
+
+describe('reads that come at the same time', () => {
+  const number = (value: unknown): Statement => ({ text: 'select $1::int as number, pg_backend_pid() as pid, now()::text as began', values: [value] });
+
+  it('share a round trip and answer each caller; a refused one fails alone', async () => {
+    const wrong = readTogether(database.db, [number('x')]).catch((error: unknown) => error);
+    const answers = await Promise.all([1, 2, 3].map((value) => readTogether(database.db, [number(value), number(-value)])));
+    expect(answers.map((rows) => rows.map(([row]) => row!.number))).toEqual([[1, -1], [2, -2], [3, -3]]);
+    expect(new Set(answers.flat(2).map(({ began }) => began)).size).toBe(1);
+    expect(isStatementError(await wrong)).toBe(true);
+  });
+});
