@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Act, Beginning, Outcome } from './model/model.act.js';
+import type { Act, Beginning, ItemAct, Outcome } from './model/model.act.js';
 import { day, hour } from './model/model.calendar.js';
 
 const seconds = (max: number) => fc.integer({ min: 0, max: max / 1000 }).map((n) => n * 1000);
@@ -32,6 +32,18 @@ export const beginnings: fc.Arbitrary<Beginning> = fc.record({
   outcomes: fc.array(outcomes, { maxLength: 14 }),
   jitterSeconds: fc.constantFrom(30, 30, 0),
 });
+const units = fc.constantFrom(0, 1, 999, 3_100, 10_001);
+const quantity = fc.integer({ min: 1, max: 7 });
+const itemActs: fc.Arbitrary<ItemAct> = fc.oneof(
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('add' as const), sold: fc.record({ unitAtom: units, quantity }) }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('change' as const), item: fc.nat(3), quantity, unitAtom: fc.option(units) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove' as const), item: fc.nat(3) }) },
+);
+const itemChanges = fc.record({
+  does: fc.constant('items' as const),
+  changes: fc.array(itemActs, { minLength: 1, maxLength: 2 }),
+  how: fc.constantFrom('create_prorations' as const, 'always_invoice' as const, 'none' as const),
+});
 const acts: fc.Arbitrary<Act> = fc.oneof(
   { weight: 7, arbitrary: fc.record({ does: fc.constant('wait' as const), ms: fc.oneof(seconds(60_000), seconds(8 * hour), seconds(20 * day), seconds(120 * day)) }) },
   { weight: 2, arbitrary: fc.constant<Act>({ does: 'pause' }) },
@@ -44,6 +56,7 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ does: fc.constant('moveTrialEnd' as const), ms: seconds(20 * day) }) },
   { weight: 2, arbitrary: fc.record({ does: fc.constant('method' as const), method: fc.constantFrom('a', 'b', null) }) },
   { weight: 3, arbitrary: fc.record({ does: fc.constant('answer' as const), outcome: fc.constantFrom('approved' as const, 'approved' as const, 'soft_decline' as const, 'hard_decline' as const) }) },
+  { weight: 4, arbitrary: itemChanges },
   { weight: 2, arbitrary: fc.record({ does: fc.constant('byHand' as const), which: fc.nat(3), to: fc.constantFrom('paid' as const, 'void' as const) }) },
 );
 /** What a merchant, a customer and time do to it. */

@@ -7,6 +7,8 @@ interface Stored {
   line: InvoiceLine;
   invoiceId: string | null;
   dropped: boolean;
+  /** It waited before its invoice took it in. */
+  waited: boolean;
 }
 
 /** The invoice lines of one subscription in memory, read as the database reads them. */
@@ -48,26 +50,50 @@ export class LinesSketch {
     return this.all.filter(({ dropped }) => !dropped).reduce((sum, { line }) => sum + line.amountAtom, 0);
   }
 
+  /** What a voided invoice leaves behind, as the database writes it; answers what becomes the customer's credit. */
+  release(invoiceId: string, ended: boolean): number {
+    const taken = this.all.filter((stored) => stored.invoiceId === invoiceId && stored.waited);
+    if (!ended) for (const stored of taken) this.waitAgain(stored);
+    const own = new Set(this.all.filter((stored) => stored.invoiceId === invoiceId).map(({ id }) => id));
+    const credits = this.all.filter((stored) => own.has(stored.line.debitItemId ?? '') && stored.invoiceId !== invoiceId && !stored.dropped);
+    for (const credit of credits) {
+      if (credit.invoiceId === null) credit.dropped = true;
+      else if (!ended && !this.isVoid(credit)) this.add({ ...credit.line, amountAtom: -credit.line.amountAtom, debitItemId: credit.id }, null);
+    }
+    const sum = taken.reduce((total, { line }) => total + (this.isBacked(line) ? line.amountAtom : 0), 0);
+    return ended ? Math.max(0, -sum) : 0;
+  }
+
+  private waitAgain(stored: Stored): void {
+    this.add(stored.line, null);
+    const again = this.all.at(-1)!.id;
+    for (const other of this.all) if (other.line.debitItemId === stored.id && other.invoiceId !== stored.invoiceId) other.line = { ...other.line, debitItemId: again };
+  }
+
   private isStanding({ id, line, invoiceId, dropped }: Stored): boolean {
     const counts = line.subscriptionItemId !== null && line.amountAtom > 0 && !line.debitItemId && !dropped;
     const isWorthless = invoiceId !== null && ['void', 'uncollectible'].includes(this.invoice(invoiceId).status);
-    return counts && !isWorthless && !this.all.some((other) => other.line.debitItemId === id && !other.dropped);
+    return counts && !isWorthless && !this.all.some((other) => other.line.debitItemId === id && !other.dropped && !this.isVoid(other));
   }
 
   private isBacked({ debitItemId }: InvoiceLine): boolean {
     const debit = debitItemId ? this.find(debitItemId) : null;
-    return !debit || debit.invoiceId === null || this.invoice(debit.invoiceId).status === 'paid';
+    return !debit || (debit.invoiceId === null ? !debit.dropped : this.invoice(debit.invoiceId).status === 'paid');
+  }
+
+  private isVoid({ invoiceId }: Stored): boolean {
+    return invoiceId !== null && this.invoice(invoiceId).status === 'void';
   }
 
   private take(draft: InvoiceDraft, invoiceId: string): void {
     for (const line of draft.lines) {
-      if (line.pendingId) this.find(line.pendingId).invoiceId = invoiceId;
+      if (line.pendingId) Object.assign(this.find(line.pendingId), { invoiceId, waited: true });
       else this.add(line, invoiceId);
     }
   }
 
   private add(line: InvoiceLine, invoiceId: string | null): void {
-    this.all.push({ id: `line-${this.all.length + 1}`, line, invoiceId, dropped: false });
+    this.all.push({ id: `line-${this.all.length + 1}`, line, invoiceId, dropped: false, waited: false });
   }
 
   private find(id: string): Stored {

@@ -1,10 +1,12 @@
 import { DomainError } from '../../errors/domain-error.js';
 import { planCancel } from './cancel-subscription.js';
+import type { BillableItem, ItemChange } from '../invoice/invoice.draft.js';
 import { planChangeItems } from './change-items.js';
 import { planCreate } from './create-subscription.js';
+import type { ItemInput } from './item-changes.js';
 import { defaultDunningPolicy } from './dunning-policy.js';
 import { planPause } from './pause-subscription.js';
-import type { Facts, InvoiceFacts, Plan } from './plan.js';
+import type { Facts, InvoiceFacts, ItemPrice, Plan } from './plan.js';
 import { planResume } from './resume-subscription.js';
 import { planStep } from './step-subscription.js';
 import { LinesSketch } from './subscription.lines.sketch.js';
@@ -12,7 +14,7 @@ import { stateOf, type State } from './subscription.machine.js';
 import { nextDue } from './subscription.schedule.js';
 import type { SubscriptionState } from './subscription.state.js';
 import { planEndTrial, planUpdate } from './update-subscription.js';
-import type { Act, Beginning, Outcome, QuantityAct, Seen, Subject } from './model/model.act.js';
+import type { Act, Beginning, ItemAct, Outcome, Seen, Sold, Subject } from './model/model.act.js';
 
 const mostSteps = 5_000;
 /** Events that only tell more of another one. */
@@ -31,14 +33,15 @@ export class RealSubscription implements Subject {
   credited = 0;
   private now: number;
   private method: string | null;
-  private sold: Beginning['sold'];
+  private items: BillableItem[];
+  private made = 0;
   private readonly attempts: Seen['attempts'] = [];
   private readonly told: string[] = [];
   private balance: number;
   private refunded = 0;
 
   constructor(private from: Beginning) {
-    this.sold = from.sold;
+    this.items = from.sold.map((sold) => this.newItem(sold));
     this.now = from.now;
     this.method = from.method;
     this.balance = from.balanceAtom;
@@ -55,7 +58,7 @@ export class RealSubscription implements Subject {
     this.rest();
   }
 
-  perform(act: Act | QuantityAct): string | null {
+  perform(act: Act): string | null {
     try {
       this.act(act);
       this.rest();
@@ -102,25 +105,26 @@ export class RealSubscription implements Subject {
     return this.now;
   }
 
-  facts(): Facts {
-    const { now, from } = this;
+  facts(named: number[] = []): Facts {
+    const { now, from, lines } = this;
     return {
       now: new Date(now),
       jitterSeconds: from.jitterSeconds,
       rules: { dunningPolicy: defaultDunningPolicy, upcomingDays: from.announceDays },
-      items: this.sold.map(({ unitAtom, quantity }, n) => ({
-        id: `item-${n}`, priceId: `price-${n}`, productId: 'product', name: 'Plan', description: null, quantity,
-        unitAmountAtom: unitAtom, pricingModel: 'standard', transformQuantityDivideBy: 1,
-      })),
+      items: this.items,
       paymentMethodId: this.method,
       balanceAtom: this.balance,
       openInvoices: this.owed(),
       charging: this.invoices.find(({ id }) => id === this.s?.chargingInvoiceId) ?? null,
       latestInvoice: this.invoices.findLast(({ status, beginsPeriod }) => beginsPeriod && status !== 'draft') ?? null,
-      pending: this.lines.pending(),
-      billed: this.lines.billed(),
-      periodInvoices: this.lines.periodInvoices(),
-      prices: [],
+      pending: lines.pending(),
+      get billed() {
+        return lines.billed();
+      },
+      get periodInvoices() {
+        return lines.periodInvoices();
+      },
+      prices: named.map((unit) => this.priceOf(unit)),
       minimumAtom: 0,
     };
   }
@@ -129,7 +133,7 @@ export class RealSubscription implements Subject {
     return this.invoices.filter(({ status }) => status === 'open' || status === 'past_due');
   }
 
-  private act(act: Act | QuantityAct): void {
+  private act(act: Act): void {
     const facts = this.facts();
     const { s } = this;
     switch (act.does) {
@@ -154,9 +158,9 @@ export class RealSubscription implements Subject {
       case 'method':
         this.method = act.method;
         return;
-      case 'quantity': {
-        const item = { path: [], action: 'update' as const, id: `item-${act.item % this.sold.length}`, quantity: act.quantity };
-        return this.apply(planChangeItems(s, { items: [item], proration: act.how }, facts));
+      case 'items': {
+        const items = act.changes.map((change) => this.inputOf(change));
+        return this.apply(planChangeItems(s, { items, proration: act.how }, this.facts(act.changes.flatMap(unitsOf))));
       }
       case 'answer':
         for (const invoice of this.invoices) if (invoice.payment === 'unresolved') settle(invoice, act.outcome);
@@ -171,11 +175,44 @@ export class RealSubscription implements Subject {
     const invoice = owed[which % Math.max(1, owed.length)];
     if (!invoice) return;
     if (invoice.payment === 'unresolved') throw new DomainError('payment_in_flight');
-    if (to === 'void') invoice.status = 'void';
+    if (to === 'void') this.close(invoice, 'void');
     else {
       settle(invoice, 'approved');
       invoice.paidOutOfBand = true;
     }
+  }
+
+  private priceOf(unitAmountAtom: number): ItemPrice {
+    const { unit, count } = this.from;
+    const price = { priceId: `price-${unitAmountAtom}`, productId: 'product', name: 'Plan', unitAmountAtom, pricingModel: 'standard', transformQuantityDivideBy: 1 };
+    return { ...price, interval: { unit, count }, currency: 'eur' };
+  }
+
+  private newItem({ unitAtom, quantity }: Sold): BillableItem {
+    this.made += 1;
+    return { id: `item-${this.made}`, description: null, quantity, ...this.priceOf(unitAtom) };
+  }
+
+  private inputOf(change: ItemAct): ItemInput {
+    if (change.kind === 'add') {
+      const { id, priceId, quantity } = this.newItem(change.sold);
+      return { path: [], action: 'add', id, priceId, quantity };
+    }
+    const { id } = this.items[change.item % this.items.length]!;
+    if (change.kind === 'remove') return { path: [], action: 'remove', id };
+    return { path: [], action: 'update', id, quantity: change.quantity, priceId: change.unitAtom === null ? undefined : this.priceOf(change.unitAtom).priceId };
+  }
+
+  /** As the database closes it: what it used of the balance, and what it had taken in, is there again. */
+  private close(invoice: InvoiceFacts, as: 'void' | 'uncollectible' | 'past_due'): void {
+    invoice.status = as;
+    if (as !== 'void') return;
+    this.balance += invoice.totalAtom - invoice.dueAtom + this.lines.release(invoice.id, this.s.status === 'cancelled');
+  }
+
+  private change({ kind, item }: ItemChange): void {
+    if (kind === 'added') this.items.push(item);
+    else this.items = this.items.flatMap((one) => (one.id !== item.id ? [one] : kind === 'removed' ? [] : [item]));
   }
 
   private wait(ms: number): void {
@@ -192,7 +229,7 @@ export class RealSubscription implements Subject {
     const { status, billingStatus, trialEnd, currentPeriodStart } = this.s;
     const serves = status === 'active' || (status === 'trialing' && billingStatus !== 'scheduled' && !(trialEnd && currentPeriodStart < trialEnd));
     if (serves) {
-      const each = this.sold.reduce((sum, { unitAtom, quantity }) => sum + unitAtom * quantity, 0);
+      const each = this.items.reduce((sum, { unitAmountAtom, quantity }) => sum + unitAmountAtom * quantity, 0);
       this.servedMs += at - this.now;
       this.servedWorth += BigInt(each) * BigInt(at - this.now);
     }
@@ -223,11 +260,11 @@ export class RealSubscription implements Subject {
       this.invoice(id).reminderSentAt = new Date(this.now);
       this.told.push(`reminder ${this.invoices.indexOf(this.invoice(id))}`);
     }
-    for (const closed of plan.closed) this.invoice(closed.invoiceId).status = closed.as;
+    for (const closed of plan.closed) this.close(this.invoice(closed.invoiceId), closed.as);
     if (plan.charge) this.charge(this.invoice(plan.charge.invoiceId));
     this.balance += plan.creditAtom;
     this.credited += plan.creditAtom;
-    for (const { item } of plan.items) this.sold = this.sold.map((one, n) => (`item-${n}` === item.id ? { ...one, quantity: item.quantity } : one));
+    for (const change of plan.items) this.change(change);
     for (const { invoiceId, amountAtom } of plan.refunds) {
       this.invoice(invoiceId).refundedAtom += amountAtom;
       this.refunded += amountAtom;
@@ -247,6 +284,11 @@ export class RealSubscription implements Subject {
   private invoice(id: string): InvoiceFacts {
     return this.invoices.find((candidate) => candidate.id === id)!;
   }
+}
+
+function unitsOf(change: ItemAct): number[] {
+  if (change.kind === 'add') return [change.sold.unitAtom];
+  return change.kind === 'change' && change.unitAtom !== null ? [change.unitAtom] : [];
 }
 
 function settle(invoice: InvoiceFacts, outcome: Outcome): void {

@@ -45,15 +45,14 @@ export type Act =
   | { does: 'moveTrialEnd'; ms: number }
   | { does: 'method'; method: string | null }
   | { does: 'answer'; outcome: Answer }
-  | { does: 'byHand'; which: number; to: 'paid' | 'void' };
+  | { does: 'byHand'; which: number; to: 'paid' | 'void' }
+  | { does: 'items'; changes: ItemAct[]; how: 'create_prorations' | 'always_invoice' | 'none' };
 
-/** Not in the model: its money is held by the price of what was used. */
-export interface QuantityAct {
-  does: 'quantity';
-  item: number;
-  quantity: number;
-  how: 'create_prorations' | 'always_invoice' | 'none';
-}
+/** One wish of a change of items; items by their place, counted on from the first. */
+export type ItemAct =
+  | { kind: 'add'; sold: Sold }
+  | { kind: 'change'; item: number; quantity: number; unitAtom: number | null }
+  | { kind: 'remove'; item: number };
 
 export interface SeenInvoice {
   start: number;

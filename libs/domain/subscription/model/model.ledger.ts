@@ -1,16 +1,41 @@
-import type { Answer, Beginning, Outcome, Seen } from './model.act.js';
+import type { Answer, Beginning, Outcome, Seen, Sold } from './model.act.js';
 import { day, share, wholeSeconds, type Span } from './model.calendar.js';
+
+export interface Item extends Sold {
+  id: number;
+}
 
 export interface Bill extends Span {
   totalAtom: number;
   dueAtom: number;
   paidAtom: number;
   refundedAtom: number;
+  /** What of the balance it used. */
+  appliedAtom: number;
+  /** What its negative total gave to the balance. */
+  creditedAtom: number;
   status: 'draft' | 'open' | 'past_due' | 'paid' | 'void' | 'uncollectible';
   dueDate: number;
   remindedAt: number;
   byHand: boolean;
   refusal: Answer | null;
+  /** For a change of items or the end, not for a period. */
+  isChange: boolean;
+  /** Which of its periods it belongs to. */
+  age: number;
+}
+
+/** One line, on a bill or waiting for the next. */
+export interface Line extends Span {
+  item: number;
+  amountAtom: number;
+  bill: Bill | null;
+  /** The line that it gives back, or charges back. */
+  of: Line | null;
+  /** It waited before its bill took it in. */
+  waited: boolean;
+  dropped: boolean;
+  age: number;
 }
 
 /** What is billed for a stretch of time: its seconds, out of those of the whole interval. */
@@ -19,38 +44,73 @@ export interface Stretch extends Span {
   outOf: number;
 }
 
-/** The money of the model: bills, attempts, the customer's balance. */
+/** What an end gives back: to the balance, and as money of bills. */
+export interface Back {
+  creditAtom: number;
+  refunds: { bill: Bill; amountAtom: number }[];
+}
+
+interface Writing {
+  now: number;
+  collects: boolean;
+}
+
+/** The money of the model: bills and their lines, attempts, the customer's balance. */
 export class ModelLedger {
   readonly bills: Bill[] = [];
   readonly attempts: Seen['attempts'] = [];
+  items: Item[];
   flight: Bill | null = null;
   refundedAtom = 0;
   balanceAtom: number;
+  private lines: Line[] = [];
+  private made = 0;
+  /** Periods that were ever billed. */
+  private age = 0;
 
   constructor(private readonly from: Beginning) {
     this.balanceAtom = from.balanceAtom;
+    this.items = from.sold.map((sold) => this.newItem(sold));
   }
 
-  /** Each line is rounded by itself, a half to the even neighbour. */
-  worth({ seconds, outOf }: Stretch): number {
-    return this.from.sold.reduce((sum, { unitAtom, quantity }) => sum + share(unitAtom * quantity, seconds, outOf), 0);
+  newItem({ unitAtom, quantity }: Sold): Item {
+    this.made += 1;
+    return { id: this.made, unitAtom, quantity };
   }
 
   costsNow(stretch: Stretch): number {
-    return Math.max(0, this.worth(stretch) - this.balanceAtom);
+    const total = sum([...this.linesFor(stretch), ...this.waiting()]);
+    return Math.max(0, Math.max(0, total) - Math.max(0, this.balanceAtom));
   }
 
-  write(stretch: Stretch, now: number, collects: boolean): Bill {
-    const totalAtom = this.worth(stretch);
-    const applied = collects ? Math.min(this.balanceAtom, totalAtom) : 0;
-    const dueAtom = totalAtom - applied;
-    const net = this.from.byInvoice ? (this.from.netDays ?? 30) : 0;
-    const status = !collects ? 'draft' : dueAtom === 0 ? 'paid' : 'open';
-    const { start, end } = stretch;
-    const bill: Bill = { start, end, totalAtom, dueAtom, paidAtom: 0, refundedAtom: 0, status, dueDate: now + net * day, remindedAt: now, byHand: false, refusal: null };
-    this.balanceAtom -= applied;
-    this.bills.push(bill);
+  /** The bill of a new period, with all that waited. */
+  beginPeriod(stretch: Stretch, writing: Writing): Bill {
+    this.age += 1;
+    return this.write(stretch, [...this.linesFor(stretch), ...this.waiting()], writing);
+  }
+
+  /** The bill of a change that is charged now. */
+  billChange(span: Span, lines: Line[], writing: Writing): Bill {
+    const bill = this.write(span, [...this.waiting(), ...lines], writing);
+    bill.isChange = true;
     return bill;
+  }
+
+  waiting(): Line[] {
+    return this.lines.filter(({ bill, dropped }) => bill === null && !dropped);
+  }
+
+  wait(lines: Line[]): void {
+    this.lines.push(...lines);
+  }
+
+  /** Gives back what was billed for the old items, and bills the new ones, for the rest of the period; nothing is no line. */
+  exchange(before: Item[], after: Item[], rest: Stretch): Line[] {
+    const differs = (one: Item, other: Item | undefined) => JSON.stringify(one) !== JSON.stringify(other);
+    const old = before.filter((item) => differs(item, after.find(({ id }) => id === item.id)));
+    const fresh = after.filter((item) => differs(item, before.find(({ id }) => id === item.id)));
+    const given = old.flatMap(({ id }) => this.standing().filter(({ item }) => item === id)).map((line) => this.creditOf(line, rest));
+    return [...given, ...fresh.map((item) => this.lineFor(item, rest))].filter(({ amountAtom }) => amountAtom !== 0);
   }
 
   owed(): Bill[] {
@@ -71,15 +131,53 @@ export class ModelLedger {
     Object.assign(bill, { status: 'past_due', refusal: refusal ?? bill.refusal });
   }
 
-  giveBack(bill: Bill, { unused, refunds, prorates }: { unused: number; refunds: boolean; prorates: boolean }): void {
-    const whole = wholeSeconds(bill.start, bill.end);
-    if (refunds) {
-      const money = bill.byHand ? 0 : bill.paidAtom - bill.refundedAtom;
-      this.balanceAtom += bill.totalAtom - bill.dueAtom + (bill.byHand ? bill.paidAtom : 0);
-      this.refundedAtom += money;
-      bill.refundedAtom += money;
-    } else if (prorates) {
-      this.balanceAtom += share(bill.totalAtom - bill.refundedAtom, unused, whole);
+  /** What it used of the balance is there again, and what it had taken in waits again; where nothing follows, credit becomes balance. */
+  void(bill: Bill, { ended }: { ended: boolean }): void {
+    bill.status = 'void';
+    this.balanceAtom += bill.appliedAtom;
+    const taken = this.lines.filter((line) => line.bill === bill && line.waited);
+    if (ended) this.balanceAtom += Math.max(0, -sum(taken.filter(hasGround)));
+    else for (const line of taken) this.waitAgain(line, bill);
+    this.chargeBack(bill, ended);
+  }
+
+  /** No bill will follow: what waits becomes a last one, or is forgiven. Credit for what was never paid is worth nothing. */
+  end(at: number, { unused, forgives, refunds }: { unused: number; forgives: boolean; refunds: boolean }): void {
+    const waiting = this.waiting();
+    const kept = refunds ? [] : waiting.filter(hasGround);
+    const rest = { start: at, end: at, seconds: unused, outOf: 1 };
+    const back = kept.length === 0 ? [] : this.standing().filter(({ bill }) => bill === null).map((line) => this.creditOf(line, rest));
+    const isBilled = kept.length > 0 && (sum([...kept, ...back]) <= 0 || !forgives);
+    for (const line of waiting) line.dropped = !isBilled || !kept.includes(line);
+    if (isBilled) this.write({ start: at, end: at }, [...kept, ...back], { now: at, collects: true }).isChange = true;
+  }
+
+  /** The unused part of what was paid; lines of one bill and one period are one amount. */
+  unusedWorth(seconds: number, only?: Bill): number {
+    const paid = this.standing().filter(({ bill }) => bill?.status === 'paid' && (!only || bill === only));
+    const heads = paid.filter((line, n) => paid.findIndex((other) => isTogether(line, other)) === n);
+    return heads.reduce((worth, head) => worth + share(sum(paid.filter((line) => isTogether(line, head))), seconds, wholeSeconds(head.start, head.end)), 0);
+  }
+
+  /** All of the current period: what the balance paid to the balance, money as money, less what the balance was given. */
+  wholePeriod(only?: Bill): Back {
+    const bills = this.bills.filter((bill) => bill.status === 'paid' && bill.age === this.age && (!only || bill === only));
+    let given = bills.reduce((credit, { creditedAtom }) => credit + creditedAtom, 0);
+    const less = (amountAtom: number) => {
+      const taken = Math.min(given, amountAtom);
+      given -= taken;
+      return amountAtom - taken;
+    };
+    const creditAtom = less(bills.reduce((credit, { appliedAtom, byHand, paidAtom }) => credit + appliedAtom + (byHand ? paidAtom : 0), 0));
+    const refunds = bills.map((bill) => ({ bill, amountAtom: bill.byHand ? 0 : less(bill.paidAtom - bill.refundedAtom) }));
+    return { creditAtom, refunds };
+  }
+
+  giveBack({ creditAtom, refunds }: Back): void {
+    this.balanceAtom += creditAtom;
+    for (const { bill, amountAtom } of refunds) {
+      bill.refundedAtom += amountAtom;
+      this.refundedAtom += amountAtom;
     }
   }
 
@@ -88,4 +186,76 @@ export class ModelLedger {
     const invoices = this.bills.map(({ start, end, totalAtom, dueAtom, paidAtom, status }) => ({ start, end, totalAtom, dueAtom, paidAtom, status }));
     return { invoices, attempts: [...attempts], balanceAtom, refundedAtom };
   }
+
+  /** Each line is rounded by itself, a half to the even neighbour. */
+  private linesFor(stretch: Stretch): Line[] {
+    return this.items.map((item) => this.lineFor(item, stretch));
+  }
+
+  private lineFor({ id, unitAtom, quantity }: Item, { start, end, seconds, outOf }: Stretch): Line {
+    return { item: id, amountAtom: share(unitAtom * quantity, seconds, outOf), start, end, bill: null, of: null, waited: false, dropped: false, age: this.age };
+  }
+
+  private creditOf(line: Line, { start, end, seconds }: Stretch): Line {
+    const whole = wholeSeconds(line.start, line.end);
+    return { ...line, amountAtom: -share(line.amountAtom, seconds, whole), start, end, bill: null, of: line, waited: false, age: this.age };
+  }
+
+  /** The newest line of each item that was billed in this period, is worth something and was not given back. */
+  private standing(): Line[] {
+    const givenBack = new Set(this.lines.filter(({ dropped, bill }) => !dropped && bill?.status !== 'void').map(({ of }) => of));
+    const good = this.lines.filter(
+      (line) => line.age === this.age && line.of === null && line.amountAtom > 0 && !line.dropped && line.bill?.status !== 'void' && line.bill?.status !== 'uncollectible' && !givenBack.has(line),
+    );
+    return good.filter((line, n) => good.findLastIndex(({ item }) => item === line.item) === n);
+  }
+
+  private write({ start, end }: Span, lines: Line[], { now, collects }: Writing): Bill {
+    const totalAtom = sum(lines);
+    const appliedAtom = collects ? Math.min(Math.max(0, this.balanceAtom), Math.max(0, totalAtom)) : 0;
+    const creditedAtom = collects ? Math.max(0, -totalAtom) : 0;
+    const dueAtom = Math.max(0, totalAtom) - appliedAtom;
+    const net = this.from.byInvoice ? (this.from.netDays ?? 30) : 0;
+    const status = !collects ? 'draft' : dueAtom === 0 ? 'paid' : 'open';
+    const bill: Bill = {
+      start, end, totalAtom, dueAtom, appliedAtom, creditedAtom, paidAtom: 0, refundedAtom: 0, status, dueDate: now + net * day, remindedAt: now,
+      byHand: false, refusal: null, isChange: false, age: this.age,
+    };
+    for (const line of lines) {
+      line.waited = this.lines.includes(line);
+      line.bill = bill;
+      if (!line.waited) this.lines.push(line);
+    }
+    this.balanceAtom += creditedAtom - appliedAtom;
+    this.bills.push(bill);
+    return bill;
+  }
+
+  private waitAgain(line: Line, bill: Bill): void {
+    const again: Line = { ...line, bill: null, waited: false };
+    this.lines.push(again);
+    for (const other of this.lines) if (other.of === line && other.bill !== bill) other.of = again;
+  }
+
+  /** What gave back a line of the bill has lost its ground. */
+  private chargeBack(bill: Bill, ended: boolean): void {
+    const credits = this.lines.filter((line) => line.of?.bill === bill && line.bill !== bill && !line.dropped);
+    for (const credit of credits) {
+      if (credit.bill === null) credit.dropped = true;
+      else if (!ended && credit.bill.status !== 'void') this.wait([{ ...credit, amountAtom: -credit.amountAtom, bill: null, of: credit, waited: false }]);
+    }
+  }
+}
+
+function sum(lines: readonly Line[]): number {
+  return lines.reduce((total, { amountAtom }) => total + amountAtom, 0);
+}
+
+/** What it gives back was paid, or waits as well. */
+function hasGround({ of }: Line): boolean {
+  return of === null || (of.bill === null ? !of.dropped : of.bill.status === 'paid');
+}
+
+function isTogether(one: Line, other: Line): boolean {
+  return one.bill === other.bill && one.start === other.start && one.end === other.end;
 }
