@@ -2,7 +2,10 @@ import type { DrainOutcome } from '../libs/contracts/webhook-endpoint.contract.j
 import type { Db } from '../libs/db/client.js';
 import { dueDeliveries, msUntilNextDue, type DueDelivery } from '../libs/db/delivery.queries.js';
 import { cancelPendingDeliveries, type ScheduledAttempt } from '../libs/db/delivery.writes.js';
-import { beginDrain, endDrain, putOffFreshDeliveries, renewDrain, type DrainedEndpoint, type DrainHold } from '../libs/db/drain.writes.js';
+import {
+  beginDrain, endDrain, putOffFollowers, putOffFreshDeliveries, renewDrain, reserveTurns, type DrainedEndpoint, type DrainHold,
+} from '../libs/db/drain.writes.js';
+import { openHeaders } from '../libs/db/endpoint-headers.js';
 import type { SecretBox } from '../libs/db/secret.js';
 import { secretPlace } from '../libs/db/webhook-endpoint.queries.js';
 import type { Environment } from '../libs/domain/environment.js';
@@ -10,7 +13,8 @@ import { failuresToSlowDown } from '../libs/domain/webhook/waiting.js';
 import { publicId } from '../libs/views/ids.js';
 import { deliver, outcomeOf, type Delivered, type Receiver } from '../libs/webhooks/deliver.js';
 import type { Poster } from '../libs/webhooks/poster.js';
-import { nextAttemptDelay } from '../libs/webhooks/schedule.js';
+import { askedSilenceMs, nextAttemptDelay } from '../libs/webhooks/schedule.js';
+import { Pace, pageOfRate, pause } from './webhook-endpoint.pace.js';
 import { FencedOff, Recorder } from './webhook-endpoint.recorder.js';
 
 export interface DrainDeps {
@@ -39,6 +43,8 @@ export interface DrainRequest {
 const pageSize = 200;
 const mostAtOnce = 10;
 const takesRowsForMs = 10_000;
+/** A drain that mostly waits for its rate gives its slot to others after this, where they need it. */
+const givesWayAfterMs = 1_000;
 const lingersForMs = 1_000;
 const lingerStepMs = 100;
 const shortPagePauseMs = 20;
@@ -65,6 +71,10 @@ class Drain {
   private readonly underWay = new Set<Promise<void>>();
   private readonly abortPosts = new AbortController();
   private readonly startedAt = performance.now();
+  private readonly pace = new Pace();
+  /** As they ended, before they are recorded: a receiver that fails at once must not use up a page of attempts. */
+  private failedInARow = 0;
+  private askedSilenceMs = 0;
   private recorder: Recorder | null = null;
   private ahead: Promise<DueDelivery[] | null> | null = null;
   private endpoint!: DrainedEndpoint;
@@ -101,17 +111,13 @@ class Drain {
       const page = await (this.ahead ?? this.fetch());
       this.ahead = null;
       if (!page) return;
-      if (page.length === pageSize) this.fetchAhead();
-      for (const delivery of page) {
-        await this.waitForSlot();
-        if (!this.takesRows() || this.wrongQueue()) break;
-        this.begin(delivery);
-      }
+      if (page.length === pageSize && this.endpoint.ratePerSecond === null) this.fetchAhead();
+      await this.beginAll(page);
       if (this.wrongQueue()) return;
       if (page.length > 0) {
         idleSince = null;
         if (this.request.failing) await this.settle();
-        else if (page.length < pageSize) await pause(shortPagePauseMs, this.deps.stopping);
+        else if (page.length < this.pageLimit()) await pause(shortPagePauseMs, this.deps.stopping);
         continue;
       }
       if (this.held.size > 0) {
@@ -124,9 +130,34 @@ class Drain {
     }
   }
 
+  private async beginAll(page: DueDelivery[]): Promise<void> {
+    for (const [index, delivery] of page.entries()) {
+      await this.waitForSlot();
+      await this.waitForTurn();
+      if (!this.takesRows() || this.wrongQueue() || this.hasChanged()) {
+        for (const left of page.slice(index)) this.held.delete(left.id);
+        return;
+      }
+      this.begin(delivery);
+    }
+  }
+
   private takesRows(): boolean {
     this.recorder?.check();
-    return !this.deps.stopping.aborted && !this.request.cancelled.aborted && performance.now() - this.startedAt < takesRowsForMs;
+    const ms = performance.now() - this.startedAt;
+    const givesWay = ms >= givesWayAfterMs && this.endpoint?.ratePerSecond != null && !this.request.mayLinger();
+    return !this.deps.stopping.aborted && !this.request.cancelled.aborted && ms < takesRowsForMs && !givesWay && this.askedSilenceMs === 0;
+  }
+
+  /** Settings, secrets or the status are others than those that the page was read with. */
+  private hasChanged(): boolean {
+    const version = this.recorder?.streak?.version;
+    return version !== undefined && version > this.endpoint.version;
+  }
+
+  private pageLimit(): number {
+    const { ratePerSecond } = this.endpoint;
+    return ratePerSecond === null ? pageSize : pageOfRate(ratePerSecond, pageSize);
   }
 
   /** Reads the endpoint again; false if it takes no deliveries now. */
@@ -135,11 +166,12 @@ class Drain {
     const endpoint = await renewDrain(db, this.hold);
     if (!endpoint) throw new FencedOff();
     this.endpoint = endpoint;
-    if (endpoint.deletedAt !== null || endpoint.status !== 'enabled') return false;
+    if (endpoint.deletedAt !== null || endpoint.status !== 'enabled' || (endpoint.heldForMs ?? 0) > 0) return false;
     this.receiver = {
       endpointId: publicId('webhook_endpoint', environment, endpoint.id),
       url: endpoint.url,
       format: endpoint.dataFormat,
+      headers: openHeaders(endpoint.id, endpoint.headers, secrets),
       secrets: endpoint.secrets.map(({ id, sealed }) => secrets.open(sealed, secretPlace(id))),
     };
     this.recorder ??= new Recorder(
@@ -159,15 +191,28 @@ class Drain {
     if (!(await this.refresh())) return null;
     const page = await this.nextPage();
     for (const delivery of page) this.held.add(delivery.id);
+    if (page.length === 0 && this.endpoint.ordered) await putOffFollowers(this.deps.db, this.endpoint.id);
+    await this.reserve(page.length);
     return page;
+  }
+
+  private async reserve(count: number): Promise<void> {
+    const { ratePerSecond } = this.endpoint;
+    if (ratePerSecond === null) return this.pace.free();
+    if (count === 0) return;
+    const firstInMs = await reserveTurns(this.deps.db, this.hold, { count, ratePerSecond });
+    if (firstInMs === undefined) throw new FencedOff();
+    this.pace.reserved({ firstInMs, count, ratePerSecond });
   }
 
   private async nextPage(): Promise<DueDelivery[]> {
     const { db } = this.deps;
-    if (!this.request.failing) return dueDeliveries(db, this.endpoint.id, { limit: pageSize, except: [...this.held] });
+    const { id, ordered } = this.endpoint;
+    const except = [...this.held];
+    if (!this.request.failing) return dueDeliveries(db, id, { limit: this.pageLimit(), except, ordered });
     if (!this.isFailing()) return [];
-    await putOffFreshDeliveries(db, this.endpoint.id);
-    return dueDeliveries(db, this.endpoint.id, { limit: 1, except: [...this.held], triedFirst: true });
+    await putOffFreshDeliveries(db, id);
+    return dueDeliveries(db, id, { limit: 1, except, triedFirst: true, ordered });
   }
 
   private isFailing(): boolean {
@@ -176,11 +221,17 @@ class Drain {
 
   /** A failing endpoint is left to the queue where it cannot hold up others. */
   private wrongQueue(): boolean {
-    return !this.request.failing && this.isFailing();
+    return !this.request.failing && (this.failedInARow >= failuresToSlowDown || this.isFailing());
   }
 
   private async waitForSlot(): Promise<void> {
-    while (this.underWay.size >= mostAtOnce) await Promise.race(this.underWay);
+    const most = Math.min(mostAtOnce, this.endpoint.maxInFlight ?? mostAtOnce);
+    while (this.underWay.size >= most) await Promise.race(this.underWay);
+  }
+
+  private async waitForTurn(): Promise<void> {
+    const ms = this.pace.next();
+    if (ms > 0) await pause(ms, this.deps.stopping);
   }
 
   private async settle(): Promise<void> {
@@ -199,6 +250,8 @@ class Drain {
     const event = { ...delivery, eventId: publicId('event', environment, delivery.eventId) };
     const result = await deliver(poster, this.receiver, event, this.abortPosts.signal);
     if (result.failure === 'interrupted') return;
+    this.failedInARow = result.success ? 0 : this.failedInARow + 1;
+    this.askedSilenceMs = Math.max(this.askedSilenceMs, askedSilenceMs({ ...result, nowMs: Date.now() }));
     this.recorder!.add({
       deliveryId: delivery.id,
       eventId: delivery.eventId,
@@ -216,9 +269,10 @@ class Drain {
     const closed = endpoint.deletedAt !== null;
     if (closed || endpoint.status === 'disabled') await db.transaction((tx) => cancelPendingDeliveries(tx, endpoint.id));
     const dueInMs = closed || endpoint.status !== 'enabled' ? null : await msUntilNextDue(db, endpoint.id);
-    await endDrain(db, this.hold, { closed });
+    await endDrain(db, this.hold, { closed, holdMs: this.askedSilenceMs });
     const failing = endpoint.consecutiveFailures >= failuresToSlowDown;
-    return { state: closed ? 'closed' : 'open', failing, dueInMs: dueInMs === null ? null : Math.max(0, Math.ceil(dueInMs)) };
+    const silenceMs = Math.max(this.askedSilenceMs, endpoint.heldForMs ?? 0);
+    return { state: closed ? 'closed' : 'open', failing, dueInMs: dueInMs === null ? null : Math.ceil(Math.max(0, dueInMs, silenceMs)) };
   }
 }
 
@@ -227,18 +281,4 @@ function nextState(result: Delivered, number: number, schedule: readonly number[
   const failed = { number, status: result.status, retryAfter: result.retryAfter, nowMs: Date.now() };
   const delayMs = nextAttemptDelay(failed, schedule, Math.random());
   return delayMs === null ? { status: 'exhausted' } : { status: 'pending', delayMs };
-}
-
-/** Resolves after `ms`, or as soon as the process is told to stop. */
-function pause(ms: number, stopping: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      stopping.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    stopping.addEventListener('abort', end, { once: true });
-    if (stopping.aborted) end();
-  });
 }

@@ -4,7 +4,7 @@ import type { Db } from '../libs/db/client.js';
 import { announceExhausted, recordAttempts, type ScheduledAttempt, type Streak } from '../libs/db/delivery.writes.js';
 import type { DrainHold } from '../libs/db/drain.writes.js';
 import { lockEndpoint } from '../libs/db/webhook-endpoint.queries.js';
-import { disableEndpoint } from '../libs/db/webhook-endpoint.writes.js';
+import { disableEndpoint, recoverEndpoint } from '../libs/db/webhook-endpoint-status.writes.js';
 import type { Environment } from '../libs/domain/environment.js';
 
 const longestWaitMs = 50;
@@ -91,8 +91,10 @@ export class Recorder {
       if (!streak) throw new FencedOff();
       await announceExhausted(tx, change, attempts.filter(({ next }) => next.status === 'exhausted'));
       const reason = this.reasonToDisable(attempts, streak);
-      const endpoint = reason && (await lockEndpoint(tx, accountId, hold.endpointId));
-      if (reason && endpoint) await disableEndpoint(tx, change, endpoint, reason);
+      const recovers = streak.toldFailing && attempts.some(({ next }) => next.status === 'delivered');
+      const endpoint = reason || recovers ? await lockEndpoint(tx, accountId, hold.endpointId) : undefined;
+      if (endpoint && recovers) await recoverEndpoint(tx, change, endpoint);
+      if (endpoint && reason) await disableEndpoint(tx, change, endpoint, reason);
       return streak;
     });
     this.onRecorded(attempts.map((attempt) => attempt.deliveryId));

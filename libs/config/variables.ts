@@ -240,6 +240,14 @@ export const variables = {
     type: 'seconds',
     meaning: 'How long a webhook endpoint may do nothing but fail before it is disabled.',
   }),
+  webhookFailingAfterSeconds: withDefault('WEBHOOK_FAILING_AFTER_SECONDS', whole(1), '3600', {
+    type: 'seconds',
+    meaning: 'How long a webhook endpoint may do nothing but fail before the other endpoints and the attention list are told.',
+  }),
+  webhookDeadlineMs: withDefault('WEBHOOK_DEADLINE_MS', whole(100).pipe(z.number().max(30_000)), '15000', {
+    type: 'milliseconds',
+    meaning: 'How long one post of a webhook may take, over name, connection, TLS, headers and body.',
+  }),
   webhookAllowedNetworks: withDefault('WEBHOOK_ALLOWED_NETWORKS', networks, '', {
     type: 'list of CIDR ranges',
     meaning: 'Networks that webhooks may reach although they are not public; empty: none.',

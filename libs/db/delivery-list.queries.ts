@@ -30,7 +30,7 @@ export interface AttemptFilter extends SubjectFilter {
 export interface ListedDelivery {
   delivery: WebhookDeliveryRow;
   event: { type: string; kind: string; objectId: string };
-  endpoint: Pick<WebhookEndpointRow, 'url' | 'status' | 'ordered' | 'consecutiveFailures' | 'rateFreeAt' | 'deletedAt'>;
+  endpoint: Pick<WebhookEndpointRow, 'url' | 'status' | 'ordered' | 'consecutiveFailures' | 'rateFreeAt' | 'heldUntil' | 'deletedAt'>;
 }
 
 interface Page<F> {
@@ -47,7 +47,7 @@ export interface Paged<T> {
 const eventColumns = { type: events.type, kind: events.kind, objectId: events.objectId };
 const endpointColumns = {
   url: webhookEndpoints.url, status: webhookEndpoints.status, ordered: webhookEndpoints.ordered,
-  consecutiveFailures: webhookEndpoints.consecutiveFailures, rateFreeAt: webhookEndpoints.rateFreeAt, deletedAt: webhookEndpoints.deletedAt,
+  consecutiveFailures: webhookEndpoints.consecutiveFailures, rateFreeAt: webhookEndpoints.rateFreeAt, heldUntil: webhookEndpoints.heldUntil, deletedAt: webhookEndpoints.deletedAt,
 };
 
 /** In the order of commits, newest first. Each endpoint's newest are read by its own index; how many rows there are does not matter. */

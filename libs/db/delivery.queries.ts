@@ -30,10 +30,15 @@ export interface DuePage {
   except: readonly string[];
   /** Those that were tried before come first: the probe of a failing endpoint. */
   triedFirst?: boolean;
+  /** None that an earlier event of the same object still waits before. */
+  ordered?: boolean;
 }
 
+const isFirstOfItsObject = sql`not exists (select 1 from webhook_deliveries p
+  where p.endpoint_id = ${webhookDeliveries.endpointId} and p.object_id = ${webhookDeliveries.objectId} and p.status = 'pending' and p.sequence < ${webhookDeliveries.sequence})`;
+
 /** The page is cut before events are read, one by one by their key: how many events there are does not matter. */
-export async function dueDeliveries(db: Db, endpointId: string, { limit, except, triedFirst }: DuePage): Promise<DueDelivery[]> {
+export async function dueDeliveries(db: Db, endpointId: string, { limit, except, triedFirst, ordered }: DuePage): Promise<DueDelivery[]> {
   const order = [asc(webhookDeliveries.nextAttemptAt), asc(webhookDeliveries.id)];
   const { id, eventId, attempts, nextAttemptAt } = webhookDeliveries;
   const due = db
@@ -44,6 +49,7 @@ export async function dueDeliveries(db: Db, endpointId: string, { limit, except,
       eq(webhookDeliveries.status, 'pending'),
       sql`${webhookDeliveries.nextAttemptAt} <= clock_timestamp()`,
       except.length > 0 ? sql`${webhookDeliveries.id} <> all(${sql.param([...except])}::uuid[])` : undefined,
+      ordered ? isFirstOfItsObject : undefined,
     ))
     .orderBy(...(triedFirst ? [sql`${webhookDeliveries.attempts} = 0`, ...order] : order))
     .limit(limit)

@@ -3,7 +3,7 @@ import type { Change } from '../domain/change/change.js';
 import { webhookDeliveryView } from '../views/webhook-delivery.view.js';
 import { raiseAttention } from './attention.writes.js';
 import type { Tx } from './client.js';
-import type { DrainHold } from './drain.writes.js';
+import { releaseFollowers, type DrainHold } from './drain.writes.js';
 import { appendEvents } from './event.writes.js';
 import { newId } from './mint.js';
 import { webhookAttempts, webhookDeliveries, type WebhookDeliveryRow } from './schema/index.js';
@@ -35,6 +35,10 @@ export interface ScheduledAttempt extends AttemptRecord {
 export interface Streak {
   consecutiveFailures: number;
   failingSince: Date | null;
+  /** Others were told that it fails. */
+  toldFailing: boolean;
+  /** Of the endpoint's row: another one than before means that its settings changed. */
+  version: number;
 }
 
 /** A plan that was made while the tables were small must not scan them when they are large. */
@@ -48,14 +52,15 @@ export async function recordAttempts(tx: Tx, { endpointId, epoch }: DrainHold, a
   const failures = attempts.length - 1 - attempts.findLastIndex((attempt) => attempt.next.status === 'delivered');
   const broken = failures < attempts.length;
   await tx.execute(byIndexOnly);
-  const { rows } = await tx.execute<{ failures: number; since: Date | string | null }>(sql`
+  const { rows } = await tx.execute<{ failures: number; since: Date | string | null; told: boolean; version: number }>(sql`
     with fence as (
       update webhook_endpoints set
         consecutive_failures = ${broken ? sql`${failures}::int` : sql`consecutive_failures + ${failures}::int`},
         failing_since = ${failures === 0 ? sql`null` : broken ? sql`clock_timestamp()` : sql`coalesce(failing_since, clock_timestamp())`},
         drain_until = clock_timestamp() + interval '30 seconds'
       where id = ${endpointId} and drain_epoch = ${epoch}
-      returning account_id, consecutive_failures as failures, failing_since as since),
+      returning account_id, consecutive_failures as failures, failing_since as since,
+        failing_told_at is not null as told, version),
     r as (
       select * from json_to_recordset(${JSON.stringify(attempts.map(toRecord))}::json) as r(
         id uuid, delivery uuid, event uuid, url text, started timestamptz, duration int, timings jsonb, address text, sent jsonb, got jsonb,
@@ -74,9 +79,10 @@ export async function recordAttempts(tx: Tx, { endpointId, epoch }: DrainHold, a
              1 + (select count(*) from webhook_attempts a where a.delivery_id = r.delivery),
              r.url, r.started, r.duration, r.timings, r.address, r.sent, r.got, r.code, r.text, r.error, r.detail
         from r, fence)
-    select failures, since from fence`);
+    select failures, since, told, version from fence`);
   const [row] = rows;
-  return row && { consecutiveFailures: row.failures, failingSince: row.since === null ? null : new Date(row.since) };
+  if (!row) return undefined;
+  return { consecutiveFailures: row.failures, failingSince: row.since === null ? null : new Date(row.since), toldFailing: row.told, version: row.version };
 }
 
 function toRecord(attempt: ScheduledAttempt) {
@@ -114,6 +120,7 @@ export async function recordManualAttempt(tx: Tx, change: Change, attempt: Attem
       ...(delivered ? { status: 'delivered' as const, nextAttemptAt: null, finishedAt: sql`clock_timestamp()` as unknown as Date } : {}),
     })
     .where(eq(webhookDeliveries.id, attempt.deliveryId));
+  if (attempt.delivered) await releaseFollowers(tx, attempt.deliveryId);
 }
 
 /** The delivery of an event to an endpoint; made if there is none, due in `delayMs` so that a crash of the caller loses nothing. */
@@ -145,6 +152,7 @@ export async function cancelDelivery(tx: Tx, id: string): Promise<WebhookDeliver
     .set(cancelled)
     .where(and(eq(webhookDeliveries.id, id), eq(webhookDeliveries.status, 'pending')))
     .returning();
+  if (row) await releaseFollowers(tx, id);
   return row;
 }
 

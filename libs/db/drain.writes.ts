@@ -1,6 +1,8 @@
 import { sql } from 'drizzle-orm';
-import type { Db } from './client.js';
+import { afterCommit } from './change.js';
+import type { Db, Tx } from './client.js';
 import type { WebhookEndpointRow } from './schema/index.js';
+import { requestWake } from './wake.js';
 
 /** Longer than the pause between two renewals, shorter than a dead drain may stay unnoticed. */
 const drainLease = sql`interval '30 seconds'`;
@@ -21,6 +23,7 @@ export async function claimEndpointsToWake(db: Db, limit: number): Promise<Endpo
        select e.id from webhook_endpoints e
         where e.status <> 'paused'
           and (e.drain_until is null or e.drain_until < clock_timestamp())
+          and (e.held_until is null or e.held_until <= clock_timestamp() or e.deleted_at is not null)
           and (e.wake_sent_at is null or e.wake_sent_at < clock_timestamp() - interval '5 seconds')
           and ((e.deleted_at is not null and e.dispatcher_open)
                or exists (select 1 from webhook_deliveries d
@@ -46,7 +49,9 @@ export interface DrainHold {
 }
 
 export interface DrainedEndpoint
-  extends Pick<WebhookEndpointRow, 'id' | 'accountId' | 'url' | 'status' | 'dataFormat' | 'consecutiveFailures' | 'deletedAt'> {
+  extends Pick<WebhookEndpointRow, 'id' | 'accountId' | 'url' | 'status' | 'dataFormat' | 'consecutiveFailures' | 'deletedAt' | 'version' | 'ordered' | 'ratePerSecond' | 'maxInFlight' | 'headers'> {
+  /** Milliseconds for which the receiver wants silence; null or less than 0: none. */
+  heldForMs: number | null;
   /** The live ones, newest first, as they are stored. */
   secrets: { id: string; sealed: string }[];
 }
@@ -57,17 +62,27 @@ export async function renewDrain(db: Db, { endpointId, epoch }: DrainHold): Prom
     update webhook_endpoints set drain_until = clock_timestamp() + ${drainLease}
      where id = ${endpointId} and drain_epoch = ${epoch}
     returning id, account_id as "accountId", url, status, data_format as "dataFormat",
-              consecutive_failures as "consecutiveFailures", deleted_at as "deletedAt",
+              consecutive_failures as "consecutiveFailures", deleted_at as "deletedAt", version, ordered,
+              rate_per_second as "ratePerSecond", max_in_flight as "maxInFlight", headers,
+              (extract(epoch from held_until - clock_timestamp()) * 1000)::float8 as "heldForMs",
               (select coalesce(json_agg(json_build_object('id', s.id, 'sealed', s.sealed) order by s.created_at desc, s.id desc), '[]')
                  from webhook_secrets s
                 where s.endpoint_id = webhook_endpoints.id and (s.expires_at is null or s.expires_at > clock_timestamp())) as secrets`);
   return rows[0];
 }
 
-/** From here on the wakers look after the endpoint again. `closed`: its dispatcher ends. */
-export async function endDrain(db: Db, { endpointId, epoch }: DrainHold, { closed }: { closed: boolean }): Promise<void> {
+export interface DrainEnd {
+  /** The endpoint is deleted: its dispatcher ends. */
+  closed: boolean;
+  /** The receiver asked for silence that long. */
+  holdMs?: number;
+}
+
+/** From here on the wakers look after the endpoint again, where it is to be left alone after that. */
+export async function endDrain(db: Db, { endpointId, epoch }: DrainHold, { closed, holdMs }: DrainEnd): Promise<void> {
+  const held = holdMs ? sql`greatest(held_until, clock_timestamp() + ${holdMs}::float8 * interval '1 millisecond')` : sql`held_until`;
   await db.execute(sql`
-    update webhook_endpoints set drain_until = null, wake_sent_at = null, dispatcher_open = ${!closed}
+    update webhook_endpoints set drain_until = null, wake_sent_at = null, dispatcher_open = ${!closed}, held_until = ${held}
      where id = ${endpointId} and drain_epoch = ${epoch}`);
 }
 
@@ -84,4 +99,50 @@ export async function putOffFreshDeliveries(db: Db, endpointId: string): Promise
      where d.endpoint_id = ${endpointId} and d.status = 'pending' and d.attempts = 0
        and d.next_attempt_at <= clock_timestamp() and retry.at > clock_timestamp()`);
   return rowCount ?? 0;
+}
+
+/**
+ * Reserves `count` turns at an endpoint with a rate limit, for whoever holds its drain: milliseconds until the first; each later one
+ * follows after a share of a second. No other drain is given the same turns. Undefined: another drain has taken the endpoint.
+ */
+export async function reserveTurns(db: Db, { endpointId, epoch }: DrainHold, { count, ratePerSecond }: { count: number; ratePerSecond: number }): Promise<number | undefined> {
+  const taken = sql`${count / ratePerSecond}::float8 * interval '1 second'`;
+  const { rows } = await db.execute<{ ms: number }>(sql`
+    update webhook_endpoints
+       set rate_free_at = least(greatest(rate_free_at, clock_timestamp()), clock_timestamp() + interval '2 seconds') + ${taken}
+     where id = ${endpointId} and drain_epoch = ${epoch}
+    returning (extract(epoch from rate_free_at - ${taken} - clock_timestamp()) * 1000)::float8 as ms`);
+  return rows[0]?.ms;
+}
+
+const earlier = sql`p.endpoint_id = d.endpoint_id and p.object_id = d.object_id and p.status = 'pending' and p.sequence < d.sequence`;
+
+/** At an ordered endpoint: what waits for an earlier event of its object is due when that one is. Its turn comes after it even so. */
+export async function putOffFollowers(db: Db, endpointId: string): Promise<void> {
+  await db.execute(sql`
+    with blocked as (
+      select d.id, (select p.next_attempt_at from webhook_deliveries p where ${earlier} order by p.sequence limit 1) as at
+        from webhook_deliveries d
+       where d.endpoint_id = ${endpointId} and d.status = 'pending' and d.next_attempt_at <= clock_timestamp())
+    update webhook_deliveries d set next_attempt_at = blocked.at
+      from blocked where d.id = blocked.id and blocked.at > clock_timestamp()`);
+}
+
+/** What was put off behind a delivery that ended otherwise than by its next attempt is due now. */
+export async function releaseFollowers(tx: Tx, deliveryId: string): Promise<void> {
+  await tx.execute(sql`
+    update webhook_deliveries d set next_attempt_at = clock_timestamp()
+      from webhook_deliveries p
+     where p.id = ${deliveryId} and d.endpoint_id = p.endpoint_id and d.object_id = p.object_id and d.status = 'pending' and d.attempts = 0
+       and d.sequence > p.sequence and d.next_attempt_at > clock_timestamp()
+       and exists (select 1 from webhook_endpoints e where e.id = p.endpoint_id and e.ordered)`);
+  afterCommit(tx, requestWake);
+}
+
+/** What was never tried is due now: the endpoint has given up its order. */
+export async function releaseWaiting(tx: Tx, endpointId: string): Promise<void> {
+  await tx.execute(sql`
+    update webhook_deliveries set next_attempt_at = clock_timestamp()
+     where endpoint_id = ${endpointId} and status = 'pending' and attempts = 0 and next_attempt_at > clock_timestamp()`);
+  afterCommit(tx, requestWake);
 }

@@ -28,7 +28,7 @@ export async function allEndpoints(db: Db, accountId: string): Promise<WebhookEn
 /** The endpoint's secrets that have not expired, newest first, opened. */
 export async function liveSecrets(db: Db | Tx, endpointId: string, box: SecretBox): Promise<LiveSecret[]> {
   const rows = await liveSecretRows(db, endpointId);
-  return rows.map((row) => ({ secret: box.open(row.sealed, secretPlace(row.id)), expiresAt: row.expiresAt }));
+  return rows.map((row) => ({ id: row.id, secret: box.open(row.sealed, secretPlace(row.id)), createdAt: row.createdAt, expiresAt: row.expiresAt }));
 }
 
 export async function liveSecretRows(db: Db | Tx, endpointId: string): Promise<WebhookSecretRow[]> {

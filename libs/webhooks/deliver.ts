@@ -10,6 +10,8 @@ export interface Receiver {
   format: DataFormat;
   /** Live secrets, newest first. */
   secrets: readonly string[];
+  /** The receiver's own, in lower case; none of them is one of ours. */
+  headers?: Readonly<Record<string, string>>;
 }
 
 export interface StoredEvent {
@@ -31,6 +33,7 @@ export async function deliver(poster: Poster, receiver: Receiver, event: StoredE
   const { body, signed } = renderPayload({ ...receiver, ...event });
   const startedAt = new Date();
   const headers = {
+    ...receiver.headers,
     'signature-digest': signatureDigest({ createdAtSeconds: seconds(event.createdAt), data: signed, secrets: receiver.secrets }),
     ...standardHeaders({ id: event.eventId, attemptedAtSeconds: seconds(startedAt), body, secrets: receiver.secrets }),
   };

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { defaultSchedule, nextAttemptDelay, retryAfterMs } from './schedule.js';
+import { askedSilenceMs, defaultSchedule, nextAttemptDelay, retryAfterMs } from './schedule.js';
 
 const nowMs = Date.parse('2026-03-01T12:00:00Z');
 const failed = (number: number, status: number | null = 500, retryAfter: string | null = null) => ({ number, status, retryAfter, nowMs });
@@ -27,10 +27,21 @@ describe('the retry schedule', () => {
     expect(nextAttemptDelay(failed(11, 429, '120'), defaultSchedule, 0.5)).toBeNull();
   });
 
-  it('caps Retry-After at 24 h and drops what it cannot read', () => {
-    expect(retryAfterMs('999999999999', nowMs)).toBe(86_400_000);
-    expect(retryAfterMs('Sun, 01 Mar 2026 11:00:00 GMT', nowMs)).toBe(0);
-    for (const text of ['-5', '1.5', 'soon', '', '2026-03-01', '0x10', '1e3']) expect(retryAfterMs(text, nowMs)).toBeNull();
+  it.each([
+    ['120', 120_000], [' 120 ', 120_000], ['0', 0], ['1.5', 1_500], ['30.0', 30_000], ['0.0001', 1], ['Sun, 01 Mar 2026 12:00:30 GMT', 30_000], ['Sunday, 01-Mar-26 12:00:30 GMT', 30_000],
+    ['Sun, 01 Mar 2026 11:00:00 GMT', 0], ['Mon, 01 Jan 1990 00:00:00 GMT', 0], ['Fri, 31 Dec 9999 23:59:59 GMT', 86_400_000], ['86401', 86_400_000], ['999999999999', 86_400_000],
+    ['9'.repeat(500), 86_400_000],
+  ])('takes Retry-After %j for %i ms: seconds, also with a fraction, or a date, at most 24 h, never the past', (text, ms) => {
+    expect(retryAfterMs(text, nowMs)).toBe(ms);
+  });
+
+  it('asks the whole endpoint for silence by a 429 or 503 only', () => {
+    expect([429, 503, 500, 200, null].map((status) => askedSilenceMs({ status, retryAfter: '60', nowMs }))).toEqual([60_000, 60_000, 0, 0, 0]);
+    expect(askedSilenceMs({ status: 429, retryAfter: null, nowMs })).toBe(0);
+  });
+
+  it('drops a Retry-After that it cannot read', () => {
+    for (const text of ['-5', '1.', '.5', '1,5', 'NaN', 'Infinity', 'Sun, 99 Mar 2026', 'soon', '', '2026-03-01', '0x10', '1e3']) expect(retryAfterMs(text, nowMs)).toBeNull();
     expect(retryAfterMs(null, nowMs)).toBeNull();
   });
 });

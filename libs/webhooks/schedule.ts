@@ -25,15 +25,19 @@ export function nextAttemptDelay(failed: FailedAttempt, schedule: readonly numbe
   const seconds = schedule[failed.number];
   if (seconds === undefined) return null;
   const scheduled = seconds * 1000 * (1 - jitter + 2 * jitter * random);
-  const asked = failed.status !== null && retryAfterStatuses.has(failed.status) ? retryAfterMs(failed.retryAfter, failed.nowMs) : null;
-  return Math.round(Math.max(scheduled, asked ?? 0));
+  return Math.round(Math.max(scheduled, askedSilenceMs(failed)));
 }
 
-/** `Retry-After` as milliseconds from now, at most 24 h; null if absent or unreadable. */
+/** Milliseconds for which a 429 or 503 asks to be left alone; 0 for any other answer. */
+export function askedSilenceMs({ status, retryAfter, nowMs }: Omit<FailedAttempt, 'number'>): number {
+  return status !== null && retryAfterStatuses.has(status) ? (retryAfterMs(retryAfter, nowMs) ?? 0) : 0;
+}
+
+/** `Retry-After` as milliseconds from now, at most 24 h; null if absent or unreadable. Fractions of a second, which some send, count. */
 export function retryAfterMs(value: string | null, nowMs: number): number | null {
   if (value === null) return null;
   const text = value.trim();
-  const wanted = /^\d+$/.test(text) ? Number(text) * 1000 : httpDate(text) - nowMs;
+  const wanted = /^\d+(?:\.\d+)?$/.test(text) ? Math.ceil(Number(text) * 1000) : httpDate(text) - nowMs;
   return Number.isNaN(wanted) ? null : Math.min(Math.max(wanted, 0), longestRetryAfterMs);
 }
 

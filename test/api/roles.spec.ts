@@ -23,6 +23,7 @@ const adminOnly = [
   'POST /payment-routes/{payment_route_id}/publish',
   'POST /webhook-endpoints', 'PUT /webhook-endpoints/{webhook_endpoint_id}', 'DELETE /webhook-endpoints/{webhook_endpoint_id}',
   'GET /webhook-endpoints/{webhook_endpoint_id}/reveal_secret', 'POST /webhook-endpoints/{webhook_endpoint_id}/rotate_secret',
+  'POST /webhook-endpoints/{webhook_endpoint_id}/revoke_secret', 'GET /audit-log',
   'POST /webhook-endpoints/{webhook_endpoint_id}/enable', 'POST /webhook-endpoints/{webhook_endpoint_id}/test',
   'POST /webhook-endpoints/{webhook_endpoint_id}/recover', 'POST /webhook-endpoints/{webhook_endpoint_id}/resend-failed',
   'POST /webhook-endpoints/{webhook_endpoint_id}/cancel-pending', 'POST /webhook-jobs/{webhook_job_id}/cancel',

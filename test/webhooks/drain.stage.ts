@@ -7,7 +7,7 @@ import { appendEvents } from '../../libs/db/event.writes.js';
 import { newId } from '../../libs/db/mint.js';
 import { attentionItems, events, webhookDeliveries, webhookEndpoints } from '../../libs/db/schema/index.js';
 import { createSecretBox } from '../../libs/db/secret.js';
-import { createEndpoint } from '../../libs/db/webhook-endpoint.writes.js';
+import { createEndpoint, type NewEndpoint } from '../../libs/db/webhook-endpoint.writes.js';
 import { Poster } from '../../libs/webhooks/poster.js';
 import { mintSecret } from '../../libs/webhooks/secret.js';
 import { and, asc, eq } from 'drizzle-orm';
@@ -27,12 +27,20 @@ export function openStage() {
   return {
     db, secrets, poster, deps,
 
-    async endpoint(url: string, fields: { enabledEvents?: string[]; dataFormat?: 'object' | 'string' } = {}) {
-      const change = systemChange(environment, newId());
+    async endpoint(url: string, { accountId = newId(), ...fields }: Partial<NewEndpoint> & { accountId?: string } = {}) {
+      const change = systemChange(environment, accountId);
       const secret = mintSecret();
-      const input = { id: newId(), url, description: null, metadata: null, enabledEvents: fields.enabledEvents ?? ['*'], dataFormat: fields.dataFormat ?? ('object' as const), secret };
+      const input: NewEndpoint = { id: newId(), url, description: null, metadata: null, enabledEvents: ['*'], dataFormat: 'object', secret, ...fields };
       await transact(db, change, (tx) => createEndpoint(tx, change, input, secrets));
       return { id: input.id, accountId: change.accountId, secret };
+    },
+
+    /** Writes events of one object, each in a transaction of its own. */
+    async emitInOrder(accountId: string, objectId: string, count: number): Promise<void> {
+      for (let index = 0; index < count; index += 1) {
+        const change = systemChange(environment, accountId);
+        await transact(db, change, (tx) => appendEvents(tx, change, [{ type: 'customer.updated', kind: 'cus', objectId, data: { number: index }, previous: {} }]));
+      }
     },
 
     /** Writes `count` events, each of an object of its own. */

@@ -30,7 +30,7 @@ describe('webhook endpoints', () => {
       secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
     });
     expect(made.id).toMatch(/^webhook_endpoint_stg_[0-9a-z]{26}$/);
-    expect(made.secrets).toEqual([{ secret: made.secret, expires_at: null }]);
+    expect(made.secrets).toMatchObject([{ secret: made.secret, expires_at: null }]);
     const { secret, secrets, ...visible } = made;
     const read = await account.readOnly.get(`/webhook-endpoints/${made.id}`);
     expect(read.body).toEqual(visible);
@@ -90,12 +90,12 @@ describe('webhook endpoints', () => {
     const rotated = await account.admin.post(`/webhook-endpoints/${made.id}/rotate_secret`, { expire_after_seconds: 3600 });
     expect(rotated.status).toBe(200);
     expect(rotated.body.secret).not.toBe(made.secret);
-    expect(rotated.body.secrets).toEqual([{ secret: rotated.body.secret, expires_at: null }, { secret: made.secret, expires_at: expect.any(String) }]);
+    expect(rotated.body.secrets).toMatchObject([{ secret: rotated.body.secret, expires_at: null }, { secret: made.secret, expires_at: expect.any(String) }]);
     const left = Date.parse(rotated.body.secrets[1].expires_at) - Date.now();
     expect(left).toBeGreaterThan(3_500_000);
     expect(left).toBeLessThanOrEqual(3_600_000);
     const alone = await account.admin.post(`/webhook-endpoints/${made.id}/rotate_secret`, { expire_after_seconds: 0 });
-    expect(alone.body.secrets).toEqual([{ secret: alone.body.secret, expires_at: null }]);
+    expect(alone.body.secrets).toMatchObject([{ secret: alone.body.secret, expires_at: null }]);
     for (const seconds of [-1, 604_801, 1.5, '5']) {
       expect((await account.admin.post(`/webhook-endpoints/${made.id}/rotate_secret`, { expire_after_seconds: seconds })).status).toBe(422);
     }
@@ -153,7 +153,7 @@ describe('webhook endpoints', () => {
 
 describe('who may do what with webhook endpoints', () => {
   const routes: [string, string, object | undefined][] = [
-    ['GET', '', undefined], ['PUT', '', { description: 'x' }], ['DELETE', '', undefined], ['GET', '/reveal_secret', undefined], ['POST', '/rotate_secret', {}], ['POST', '/enable', {}],
+    ['GET', '', undefined], ['PUT', '', { description: 'x' }], ['DELETE', '', undefined], ['GET', '/reveal_secret', undefined], ['POST', '/rotate_secret', {}], ['POST', '/revoke_secret', { secret_id: 'x' }], ['POST', '/enable', {}],
     ['POST', '/disable', {}], ['POST', '/pause', {}], ['POST', '/resume', {}], ['POST', '/test', {}],
   ];
 

@@ -2,6 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { AccountsModule } from './accounts/accounts.module.js';
 import { ApiTokensModule } from './api-tokens/api-tokens.module.js';
 import { AttentionModule } from './attention/attention.module.js';
+import { AuditLogModule } from './audit-log/audit-log.module.js';
 import { ChargeStopsModule } from './charge-stops/charge-stops.module.js';
 import { CallbacksModule } from './callbacks/callbacks.module.js';
 import { ChargesModule } from './charges/charges.module.js';
@@ -38,6 +39,7 @@ const features = [
   AccountsModule,
   ApiTokensModule,
   AttentionModule,
+  AuditLogModule,
   ChargeStopsModule,
   CallbacksModule,
   ChargesModule,

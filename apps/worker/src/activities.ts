@@ -37,7 +37,7 @@ export function composeActivities(composition: Composition): Record<QueueName, A
       db,
       environment: config.environment,
       secrets,
-      poster: new Poster({ ...addressPolicy(config), maxSockets: config.webhookSockets }),
+      poster: new Poster({ ...addressPolicy(config), maxSockets: config.webhookSockets, deadlineMs: config.webhookDeadlineMs }),
       schedule: config.webhookRetrySchedule,
       disableAfterMs: config.webhookDisableAfterSeconds * 1000,
       stopping: stopping.signal,

@@ -3,6 +3,7 @@ import { startWatcher } from './loops/attention.loop.js';
 import { startPruner } from './loops/pruner.loop.js';
 import { startDueDates } from './loops/due-date.loop.js';
 import { startKeeper } from './loops/kept-methods.loop.js';
+import { startEndpointWatcher } from './loops/endpoint-watch.loop.js';
 import { startMailer } from './loops/mail.loop.js';
 import { startReconciler } from './loops/reconciler.loop.js';
 import { startReconciliations } from './loops/reconciliation.loop.js';
@@ -18,7 +19,9 @@ export function startLoops(composition: Composition): () => Promise<void> {
   const { config, db, client, log } = composition;
   const stops: (() => Promise<void>)[] = [];
   if (config.queues.includes('webhooks')) {
-    stops.push(startWaker({ db, databaseUrl: config.databaseUrl, client, environment: config.environment, log }), startJobReconciler(composition));
+    stops.push(
+      startWaker({ db, databaseUrl: config.databaseUrl, client, environment: config.environment, log }), startJobReconciler(composition), startEndpointWatcher(composition),
+    );
   }
   if (config.queues.includes('subscriptions')) stops.push(startReconciler(composition), startDueDates(composition), startKeeper(composition));
   if (servedQueues(config).includes('test-clocks')) stops.push(startClockReconciler(composition));

@@ -26,6 +26,8 @@ export const webhookEndpoints = pgTable(
     headers: jsonb().$type<Record<string, string>>(),
     /** The first moment at which a post that nobody reserved may begin; only with `rate_per_second`. */
     rateFreeAt: tick(),
+    /** Until when the receiver asked for silence, by a 429 or 503 with `Retry-After`. */
+    heldUntil: instant(),
     /** Fencing token of the running drain: attempts are written only under it. */
     drainEpoch: integer().notNull().default(0),
     drainUntil: tick(),

@@ -25,7 +25,8 @@ const moments = [
   'customer.subscription.dunning_recovered', 'customer.subscription.dunning_ended',
   'checkout_session.completed', 'checkout_session.expired',
   'test_clock.advancing', 'test_clock.ready', 'test_clock.internal_failure',
-  'webhook_endpoint.disabled', 'webhook_endpoint.enabled', 'webhook_endpoint.paused', 'webhook_endpoint.resumed', 'webhook_endpoint.test', 'webhook_delivery.exhausted',
+  'webhook_endpoint.disabled', 'webhook_endpoint.enabled', 'webhook_endpoint.paused', 'webhook_endpoint.resumed', 'webhook_endpoint.test',
+  'webhook_endpoint.failing', 'webhook_endpoint.recovered', 'webhook_delivery.exhausted',
   'webhook_job.created', 'webhook_job.completed', 'webhook_job.failed', 'webhook_job.cancelled',
 ] as const;
 

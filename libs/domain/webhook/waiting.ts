@@ -1,5 +1,5 @@
 /** What a delivery that has not ended waits for. */
-export type WaitingReason = 'queued' | 'endpoint_paused' | 'endpoint_failing' | 'back_off' | 'ordered' | 'rate_limit';
+export type WaitingReason = 'queued' | 'endpoint_paused' | 'endpoint_failing' | 'back_off' | 'ordered' | 'rate_limit' | 'retry_after';
 
 export interface WaitingDelivery {
   status: 'pending' | 'delivered' | 'exhausted' | 'cancelled';
@@ -12,6 +12,8 @@ export interface WaitingDelivery {
     consecutiveFailures: number;
     /** First moment at which its own rate allows another post. */
     rateFreeAt: Date | null;
+    /** Until when its receiver asked to be left alone. */
+    heldUntil: Date | null;
   };
 }
 
@@ -22,6 +24,7 @@ export const failuresToSlowDown = 3;
 export function waitingReason({ status, attempts, nextAttemptAt, heldBack, endpoint }: WaitingDelivery, now: Date): WaitingReason | null {
   if (status !== 'pending') return null;
   if (endpoint.status === 'paused') return 'endpoint_paused';
+  if (endpoint.heldUntil && endpoint.heldUntil > now) return 'retry_after';
   if (heldBack) return 'ordered';
   if (nextAttemptAt === null || nextAttemptAt <= now) return endpoint.rateFreeAt && endpoint.rateFreeAt > now ? 'rate_limit' : 'queued';
   if (attempts > 0) return 'back_off';

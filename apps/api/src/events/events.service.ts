@@ -5,7 +5,7 @@ import { findEvent, pageOfEvents, type EventFilter } from '../../../../libs/db/e
 import { scanEvents, type ScannedEvent } from '../../../../libs/db/event-scan.queries.js';
 import type { EventRow, WebhookEndpointRow } from '../../../../libs/db/schema/index.js';
 import { allEndpoints, findEndpoints } from '../../../../libs/db/webhook-endpoint.queries.js';
-import { matchesEvent } from '../../../../libs/domain/event/event-filter.js';
+import { hearsEvent } from '../../../../libs/domain/event/event-filter.js';
 import { DomainError, notFound } from '../../../../libs/errors/domain-error.js';
 import { deliveryResultView, eventView } from '../../../../libs/views/event.view.js';
 import { parseAnyPublicId, publicId } from '../../../../libs/views/ids.js';
@@ -58,7 +58,8 @@ export class EventsService {
     const { db } = this.infrastructure;
     if (selected === null) {
       const all = await allEndpoints(db, caller.accountId);
-      return all.filter((endpoint) => endpoint.status !== 'disabled' && matchesEvent(endpoint.enabledEvents, event.type));
+      const heard = { type: event.type, objectId: publicId(event.kind as IdKind, caller.environment, event.objectId), data: JSON.parse(event.data) as object };
+      return all.filter((endpoint) => endpoint.status !== 'disabled' && hearsEvent(endpoint, heard));
     }
     const ids = [...new Set(selected.map((id, index) => bodyId(`selected_webhooks.${index}`, 'webhook_endpoint', id, caller)))];
     const found = await findEndpoints(db, caller.accountId, ids);

@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { transact } from '../../../../libs/db/change.js';
 import { deliveryToResend } from '../../../../libs/db/delivery.queries.js';
+import { openHeaders } from '../../../../libs/db/endpoint-headers.js';
 import { ensureDelivery, recordManualAttempt } from '../../../../libs/db/delivery.writes.js';
 import type { EventRow, WebhookDeliveryRow, WebhookEndpointRow } from '../../../../libs/db/schema/index.js';
 import { findEndpoint, liveSecrets } from '../../../../libs/db/webhook-endpoint.queries.js';
@@ -22,7 +23,8 @@ export class ResendsService implements OnModuleDestroy {
   private readonly poster: Poster;
 
   constructor(private readonly infrastructure: Infrastructure) {
-    this.poster = new Poster({ ...addressPolicy(infrastructure.config), maxSockets: infrastructure.config.webhookSockets });
+    const { config } = infrastructure;
+    this.poster = new Poster({ ...addressPolicy(config), maxSockets: config.webhookSockets, deadlineMs: config.webhookDeadlineMs });
   }
 
   onModuleDestroy(): Promise<void> {
@@ -54,6 +56,7 @@ export class ResendsService implements OnModuleDestroy {
       url: endpoint.url,
       format: endpoint.dataFormat,
       secrets: live.map(({ secret }) => secret),
+      headers: openHeaders(endpoint.id, endpoint.headers, secrets),
     };
     const result = await deliver(this.poster, receiver, { ...due, eventId: publicId('event', environment, due.eventId) });
     const record = {

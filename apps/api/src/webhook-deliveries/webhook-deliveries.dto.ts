@@ -49,9 +49,9 @@ export const webhookDeliveryShape = z.object({
   updated_at: time,
 }).meta({ id: 'WebhookDelivery' });
 
-const waitingFor = z.enum(['queued', 'endpoint_paused', 'endpoint_failing', 'back_off', 'ordered', 'rate_limit']).nullable().describe(
+const waitingFor = z.enum(['queued', 'endpoint_paused', 'endpoint_failing', 'back_off', 'ordered', 'rate_limit', 'retry_after']).nullable().describe(
   'Why it has not been sent yet: `queued` its turn comes at once; `endpoint_paused` the endpoint is paused; `back_off` it failed and waits for '
-  + '`next_attempt_at`; `endpoint_failing` the receiver fails, and what is new waits for the next retry; `ordered` an earlier event of the same object comes first; `rate_limit` the endpoint\'s own rate is used up',
+  + '`next_attempt_at`; `endpoint_failing` the receiver fails, and what is new waits for the next retry; `ordered` an earlier event of the same object comes first; `rate_limit` the endpoint\'s own rate is used up; `retry_after` the receiver asked for silence until the endpoint\'s `held_until`',
 );
 
 export const listedDeliveryShape = webhookDeliveryShape.extend({

@@ -6,15 +6,16 @@ import { Roles } from '../kernel/roles.guard.js';
 import { webhookDeliveryShape } from '../webhook-deliveries/webhook-deliveries.dto.js';
 import {
   createWebhookEndpointBody, deletedWebhookEndpointShape, listWebhookEndpointsBody, listWebhookEndpointsQuery, noBody,
-  revealedWebhookEndpointShape, rotateSecretBody, updateWebhookEndpointBody, webhookEndpointShape,
-  type CreateWebhookEndpointBody, type ListWebhookEndpointsBody, type ListWebhookEndpointsQuery, type RotateSecretBody, type UpdateWebhookEndpointBody,
+  revealedWebhookEndpointShape, revokeSecretBody, rotateSecretBody, updateWebhookEndpointBody, webhookEndpointShape, type CreateWebhookEndpointBody,
+  type ListWebhookEndpointsBody, type ListWebhookEndpointsQuery, type RevokeSecretBody, type RotateSecretBody, type UpdateWebhookEndpointBody,
 } from './webhook-endpoints.dto.js';
 import { WebhookEndpointsService } from './webhook-endpoints.service.js';
+import { WebhookSecretsService } from './webhook-secrets.service.js';
 
 @ApiTags('webhook-endpoints')
 @Controller('webhook-endpoints')
 export class WebhookEndpointsController {
-  constructor(private readonly service: WebhookEndpointsService) {}
+  constructor(private readonly service: WebhookEndpointsService, private readonly secrets: WebhookSecretsService) {}
 
   /** Registers a receiver and shows its signing secret. It hears of every matching change from now on, not of its own creation. */
   @Post()
@@ -58,12 +59,12 @@ export class WebhookEndpointsController {
     return this.service.delete(caller, id);
   }
 
-  /** The endpoint with its newest secret, and with all that sign now. */
+  /** The endpoint with its newest secret, and with all that sign now. Each call is written to the audit log. */
   @Get(':webhook_endpoint_id/reveal_secret')
   @Roles('ADMIN')
   @ApiOkResponse({ standardSchema: revealedWebhookEndpointShape })
   revealSecret(@CurrentCaller() caller: Caller, @Param('webhook_endpoint_id') id: string) {
-    return this.service.revealSecret(caller, id);
+    return this.secrets.reveal(caller, id);
   }
 
   /** A new secret signs first; the ones of now sign beside it until they expire. */
@@ -72,7 +73,16 @@ export class WebhookEndpointsController {
   @Roles('ADMIN')
   @ApiOkResponse({ standardSchema: revealedWebhookEndpointShape })
   rotateSecret(@CurrentCaller() caller: Caller, @Param('webhook_endpoint_id') id: string, @Body({ schema: rotateSecretBody }) body: RotateSecretBody) {
-    return this.service.rotateSecret(caller, id, body);
+    return this.secrets.rotate(caller, id, body);
+  }
+
+  /** Ends one of the older secrets at once: the next webhooks are not signed with it. */
+  @Post(':webhook_endpoint_id/revoke_secret')
+  @HttpCode(200)
+  @Roles('ADMIN')
+  @ApiOkResponse({ standardSchema: revealedWebhookEndpointShape })
+  revokeSecret(@CurrentCaller() caller: Caller, @Param('webhook_endpoint_id') id: string, @Body({ schema: revokeSecretBody }) body: RevokeSecretBody) {
+    return this.secrets.revoke(caller, id, body);
   }
 
   /** Takes deliveries again; those that were cancelled stay so. */

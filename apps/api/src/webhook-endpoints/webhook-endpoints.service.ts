@@ -4,13 +4,14 @@ import { transact } from '../../../../libs/db/change.js';
 import type { Tx } from '../../../../libs/db/client.js';
 import { oncePerCommand } from '../../../../libs/db/command.writes.js';
 import { webhookEndpoints, type WebhookEndpointRow } from '../../../../libs/db/schema/index.js';
-import { findEndpoint, liveSecrets, lockEndpoint } from '../../../../libs/db/webhook-endpoint.queries.js';
-import {
-  changeEndpoint, createEndpoint, deleteEndpoint, disableEndpoint, enableEndpoint, mostLiveSecrets, pauseEndpoint, resumeEndpoint, rotateSecret,
-  testEndpoint, type EndpointPatch,
-} from '../../../../libs/db/webhook-endpoint.writes.js';
+import { writeAudit } from '../../../../libs/db/audit-entry.writes.js';
+import { changedHeaders } from '../../../../libs/db/endpoint-headers.js';
+import { findEndpoint, liveSecrets } from '../../../../libs/db/webhook-endpoint.queries.js';
+import { createEndpoint, deleteEndpoint, testEndpoint, updateEndpoint, type EndpointSettings } from '../../../../libs/db/webhook-endpoint.writes.js';
+import { disableEndpoint, enableEndpoint, pauseEndpoint, resumeEndpoint } from '../../../../libs/db/webhook-endpoint-status.writes.js';
 import { unknownFilters } from '../../../../libs/domain/event/event-filter.js';
 import { DomainError, invalidField, notFound } from '../../../../libs/errors/domain-error.js';
+import { parseAnyPublicId } from '../../../../libs/views/ids.js';
 import { webhookDeliveryView } from '../../../../libs/views/webhook-delivery.view.js';
 import { revealedEndpointView, webhookEndpointView } from '../../../../libs/views/webhook-endpoint.view.js';
 import { addressPolicy } from '../../../../libs/webhooks/address.js';
@@ -21,9 +22,8 @@ import { pathId } from '../kernel/ids.js';
 import { Infrastructure } from '../kernel/infrastructure.js';
 import { cursorPage, listPage } from '../kernel/lists.js';
 import { invalidRequest } from '../kernel/validation.pipe.js';
-import type {
-  CreateWebhookEndpointBody, ListWebhookEndpointsBody, ListWebhookEndpointsQuery, RotateSecretBody, UpdateWebhookEndpointBody,
-} from './webhook-endpoints.dto.js';
+import { changeLocked, lockedRow } from './locked-endpoint.js';
+import type { CreateWebhookEndpointBody, ListWebhookEndpointsBody, ListWebhookEndpointsQuery, UpdateWebhookEndpointBody } from './webhook-endpoints.dto.js';
 
 const everything = ['*'];
 
@@ -35,6 +35,7 @@ export class WebhookEndpointsService {
     const { db, secrets } = this.infrastructure;
     this.checkUrl(body.url);
     checkFilters(body.enabled_events);
+    checkObjects(caller, body.filter);
     const id = caller.objectId();
     const change = caller.change();
     await transact(db, change, (tx) => oncePerCommand(tx, change, { objectId: id }, async () => {
@@ -45,8 +46,15 @@ export class WebhookEndpointsService {
         metadata: body.metadata ?? null,
         enabledEvents: body.enabled_events ?? everything,
         dataFormat: body.data_format ?? 'object',
-        secret: mintSecret(),
+        filter: body.filter ?? null,
+        ordered: body.ordered ?? false,
+        ratePerSecond: body.rate_per_second ?? null,
+        maxInFlight: body.max_in_flight ?? null,
+        headers: changedHeaders({ id, headers: null }, body.headers ?? null, secrets),
+        secret: body.secret ?? mintSecret(),
       }, secrets);
+      const details = { imported: body.secret !== undefined };
+      await writeAudit(tx, change, { action: 'webhook_secret.created', kind: 'webhook_endpoint', objectId: id, address: caller.address, details });
       return true;
     }));
     return this.revealed(await this.rowOf(caller, id));
@@ -67,14 +75,23 @@ export class WebhookEndpointsService {
   update(caller: Caller, id: string, body: UpdateWebhookEndpointBody) {
     if (body.url !== undefined) this.checkUrl(body.url);
     checkFilters(body.enabled_events);
-    const patch: EndpointPatch = {
+    checkObjects(caller, body.filter);
+    const patch: EndpointSettings = {
       ...(body.url === undefined ? {} : { url: body.url }),
       ...(body.description === undefined ? {} : { description: body.description }),
       ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
       ...(body.enabled_events === undefined ? {} : { enabledEvents: body.enabled_events ?? everything }),
       ...(body.data_format === undefined ? {} : { dataFormat: body.data_format }),
+      ...(body.filter === undefined ? {} : { filter: body.filter }),
+      ...(body.ordered === undefined ? {} : { ordered: body.ordered }),
+      ...(body.rate_per_second === undefined ? {} : { ratePerSecond: body.rate_per_second }),
+      ...(body.max_in_flight === undefined ? {} : { maxInFlight: body.max_in_flight }),
     };
-    return this.change(caller, id, (tx, row) => changeEndpoint(tx, caller.change(), row, { type: 'webhook_endpoint.updated', patch }));
+    const { secrets } = this.infrastructure;
+    return this.change(caller, id, (tx, row) => {
+      const headers = body.headers === undefined ? {} : { headers: changedHeaders(row, body.headers, secrets) };
+      return updateEndpoint(tx, caller.change(), row, { ...patch, ...headers });
+    });
   }
 
   async delete(caller: Caller, id: string) {
@@ -85,20 +102,6 @@ export class WebhookEndpointsService {
       return true;
     }));
     return { id, object: 'webhook_endpoint', webhook_endpoint_id: id, is_deleted: true, message: 'The webhook endpoint was deleted.' };
-  }
-
-  async revealSecret(caller: Caller, id: string) {
-    return this.revealed(await this.rowOf(caller, pathId('webhook_endpoint', id, caller)));
-  }
-
-  async rotateSecret(caller: Caller, id: string, body: RotateSecretBody) {
-    const { secrets } = this.infrastructure;
-    await this.change(caller, id, async (tx, row) => {
-      const live = await liveSecrets(tx, row.id, secrets);
-      if (live.length >= mostLiveSecrets) throw new DomainError('conflict', `This endpoint has ${live.length} live secrets; wait until one expires.`);
-      await rotateSecret(tx, caller.change(), row, { secret: mintSecret(), expireAfterSeconds: body.expire_after_seconds }, secrets);
-    });
-    return this.revealSecret(caller, id);
   }
 
   enable(caller: Caller, id: string) {
@@ -125,17 +128,9 @@ export class WebhookEndpointsService {
     return webhookDeliveryView(delivery, this.infrastructure.environment);
   }
 
-  /** One change of the locked row; a retry of the same command finds it done. */
   private async change(caller: Caller, id: string, effect: (tx: Tx, row: WebhookEndpointRow) => Promise<unknown>) {
     const endpointId = pathId('webhook_endpoint', id, caller);
-    const change = caller.change();
-    await transact(this.infrastructure.db, change, async (tx) => {
-      const row = await lockedRow(tx, caller, endpointId);
-      await oncePerCommand(tx, change, { objectId: endpointId }, async () => {
-        await effect(tx, row);
-        return true;
-      });
-    });
+    await changeLocked(this.infrastructure.db, caller, endpointId, effect);
     return this.view(await this.rowOf(caller, endpointId));
   }
 
@@ -160,12 +155,6 @@ export class WebhookEndpointsService {
   }
 }
 
-async function lockedRow(tx: Tx, caller: Caller, endpointId: string): Promise<WebhookEndpointRow> {
-  const row = await lockEndpoint(tx, caller.accountId, endpointId);
-  if (!row) throw notFound('webhook endpoint');
-  return row;
-}
-
 function mustNotBeDisabled(row: WebhookEndpointRow, verb: string): WebhookEndpointRow {
   if (row.status === 'disabled') throw new DomainError('invalid_state_transition', `A disabled endpoint cannot be ${verb}; enable it first.`);
   return row;
@@ -179,4 +168,11 @@ function checkFilters(enabledEvents: string[] | null | undefined): void {
   const unknown = unknownFilters(enabledEvents ?? []);
   if (unknown.length === 0) return;
   throw invalidRequest(unknown.map(({ index, entry }) => ({ loc: ['body', 'enabled_events', index], msg: `No event type or prefix ${JSON.stringify(entry)}`, type: 'unknown_event_type' })));
+}
+
+/** Which objects there are is not asked: one that is made later is heard too. */
+function checkObjects(caller: Caller, filter: CreateWebhookEndpointBody['filter']): void {
+  const unreadable = (filter?.object_ids ?? []).map((id, index) => ({ id, index })).filter(({ id }) => parseAnyPublicId(caller.environment, id) === null);
+  if (unreadable.length === 0) return;
+  throw invalidRequest(unreadable.map(({ index }) => ({ loc: ['body', 'filter', 'object_ids', index], msg: 'Not an id of this environment', type: 'unknown_reference' })));
 }

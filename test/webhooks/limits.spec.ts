@@ -1,0 +1,193 @@
+import { and, eq, sql } from 'drizzle-orm';
+import { beginDrain, claimEndpointsToWake, endDrain, reserveTurns } from '../../libs/db/drain.writes.js';
+import { cancelDelivery } from '../../libs/db/delivery.writes.js';
+import { systemChange } from '../../libs/db/account.writes.js';
+import { transact } from '../../libs/db/change.js';
+import { newId } from '../../libs/db/mint.js';
+import { webhookDeliveries } from '../../libs/db/schema/index.js';
+import { lockEndpoint } from '../../libs/db/webhook-endpoint.queries.js';
+import { updateEndpoint } from '../../libs/db/webhook-endpoint.writes.js';
+import { pauseEndpoint, resumeEndpoint } from '../../libs/db/webhook-endpoint-status.writes.js';
+import { openReceiver, status, type Receiver } from '../support/receiver.js';
+import { openStage, type Stage } from './drain.stage.js';
+
+let stage: Stage;
+let receiver: Receiver;
+
+beforeAll(() => { stage = openStage(); });
+afterAll(() => stage.close());
+beforeEach(async () => { receiver = await openReceiver(); });
+afterEach(() => receiver.close());
+
+type Endpoint = Awaited<ReturnType<Stage['endpoint']>>;
+
+/** Most arrivals in any window of a second. */
+function mostPerSecond(): number {
+  const times = receiver.received.map(({ at }) => at).sort((a, b) => a - b);
+  return Math.max(...times.map((from, index) => times.slice(index).filter((at) => at < from + 1000).length));
+}
+
+const rowOf = (endpoint: Endpoint) => transact(stage.db, systemChange('production', endpoint.accountId), (tx) => lockEndpoint(tx, endpoint.accountId, endpoint.id));
+
+async function changed(endpoint: Endpoint, effect: typeof pauseEndpoint): Promise<void> {
+  const change = systemChange('production', endpoint.accountId);
+  await transact(stage.db, change, async (tx) => effect(tx, change, (await lockEndpoint(tx, endpoint.accountId, endpoint.id))!));
+}
+
+const due = (endpoint: Endpoint) => stage.db.update(webhookDeliveries).set({ nextAttemptAt: new Date() }).where(eq(webhookDeliveries.endpointId, endpoint.id));
+
+describe('an endpoint\'s limits', () => {
+  it('never begin more posts in a second than its rate, over drains that follow and that overlap', async () => {
+    const ratePerSecond = 40;
+    const endpoint = await stage.endpoint(receiver.url, { ratePerSecond });
+    await stage.emit(endpoint.accountId, 80);
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(), 600);
+    await stage.drain(endpoint.id, { deps: { stopping: stop.signal } });
+    expect(receiver.received.length).toBeLessThan(40);
+    for (let round = 0; round < 6 && new Set(receiver.ids()).size < 80; round += 1) await Promise.all([stage.drain(endpoint.id), stage.drain(endpoint.id)]);
+    expect(new Set(receiver.ids()).size).toBe(80);
+    expect(mostPerSecond()).toBeLessThanOrEqual(ratePerSecond * 1.05 + 2);
+    expect(mostPerSecond()).toBeGreaterThan(ratePerSecond * 0.7);
+  });
+
+  it('hand no turn out twice, and lose at most what was reserved', async () => {
+    const endpoint = await stage.endpoint(receiver.url, { ratePerSecond: 10 });
+    const epoch = (await beginDrain(stage.db, endpoint.id))!;
+    const take = (held = epoch) => reserveTurns(stage.db, { endpointId: endpoint.id, epoch: held }, { count: 5, ratePerSecond: 10 });
+    const turns = (await Promise.all([take(), take(), take()])).map((ms) => Math.abs(Math.round(ms! / 50) * 50)).sort((a, b) => a - b);
+    expect(turns).toEqual([0, 500, 1000]);
+    expect(await take(epoch - 1)).toBeUndefined();
+    await stage.update(endpoint.id, { rateFreeAt: new Date(Date.now() + 3_600_000) });
+    expect(await take()).toBeLessThanOrEqual(2_000);
+  });
+
+  it('give way to other endpoints where slots are short, and lose nothing by it', async () => {
+    const endpoint = await stage.endpoint(receiver.url, { ratePerSecond: 20 });
+    await stage.emit(endpoint.accountId, 60);
+    const began = performance.now();
+    const outcome = await stage.drain(endpoint.id, { mayLinger: false });
+    expect(performance.now() - began).toBeLessThan(2_500);
+    expect(outcome).toMatchObject({ state: 'open', dueInMs: 0 });
+    const rows = await stage.deliveries(endpoint.id);
+    expect(rows.filter((row) => row.status === 'delivered')).toHaveLength(receiver.received.length);
+    expect(rows.every((row) => row.attempts === (row.status === 'delivered' ? 1 : 0))).toBe(true);
+  });
+
+  it('never have more posts open than it allows', async () => {
+    receiver.answer = (response) => { setTimeout(() => response.end(), 10); };
+    const endpoint = await stage.endpoint(receiver.url, { maxInFlight: 2 });
+    await stage.emit(endpoint.accountId, 12);
+    await stage.drain(endpoint.id);
+    expect(receiver.received).toHaveLength(12);
+    expect(receiver.mostOpen).toBe(2);
+  });
+});
+
+describe('an ordered endpoint', () => {
+  it('gets one object\'s events strictly in sequence, beside those of others, also when one of them fails', async () => {
+    const arrived: number[] = [];
+    let failures = 0;
+    const [slow, quick] = [newId(), newId()];
+    const endpoint = await stage.endpoint(receiver.url, { ordered: true, enabledEvents: ['customer.*'] });
+    receiver.answer = (response, { event }) => {
+      if (event.sequence === 2 && failures < 1) {
+        failures += 1;
+        return response.writeHead(500).end();
+      }
+      arrived.push(event.sequence);
+      return response.end();
+    };
+    await stage.emitInOrder(endpoint.accountId, slow, 4);
+    await stage.drain(endpoint.id, { deps: { schedule: [0, 3600] } });
+    expect(arrived).toEqual([1]);
+    await stage.emitInOrder(endpoint.accountId, quick, 1);
+    await stage.drain(endpoint.id, { deps: { schedule: [0, 3600] } });
+    expect(arrived).toEqual([1, 1]);
+    expect(await stage.drain(endpoint.id)).toMatchObject({ dueInMs: expect.any(Number) });
+    const waiting = (await stage.deliveries(endpoint.id)).filter((row) => row.status === 'pending');
+    expect(waiting.map(({ sequence, attempts }) => [sequence, attempts])).toEqual([[2, 1], [3, 0], [4, 0]]);
+    expect(new Set(waiting.map((row) => row.nextAttemptAt!.getTime())).size).toBe(1);
+    expect((await claimEndpointsToWake(stage.db, 1000)).some(({ id }) => id === endpoint.id)).toBe(false);
+
+    await due(endpoint);
+    await stage.drain(endpoint.id);
+    expect(arrived).toEqual([1, 1, 2, 3, 4]);
+  });
+
+  it('goes on at once when what stood before is cancelled, or when the order is given up', async () => {
+    receiver.answer = status(500);
+    const endpoint = await stage.endpoint(receiver.url, { ordered: true, enabledEvents: ['customer.*'] });
+    await stage.emitInOrder(endpoint.accountId, newId(), 3);
+    const deps = { schedule: [0, 3600, 3600] };
+    await stage.drain(endpoint.id, { deps });
+    const change = systemChange('production', endpoint.accountId);
+    const first = (await stage.deliveries(endpoint.id))[0]!;
+    await transact(stage.db, change, (tx) => cancelDelivery(tx, first.id));
+    await stage.drain(endpoint.id, { deps });
+    expect(receiver.received.map(({ event }) => event.sequence)).toEqual([1, 2]);
+    await transact(stage.db, change, async (tx) => updateEndpoint(tx, change, (await lockEndpoint(tx, endpoint.accountId, endpoint.id))!, { ordered: false }));
+    await stage.drain(endpoint.id, { deps });
+    expect(receiver.received.map(({ event }) => event.sequence)).toEqual([1, 2, 3]);
+  });
+});
+
+describe('a receiver that asks for silence', () => {
+  it('by 429 with Retry-After is left alone as a whole until then: a storm costs a handful of attempts, and nothing is lost', async () => {
+    receiver.answer = status(429, { 'retry-after': '3600' });
+    const endpoint = await stage.endpoint(receiver.url);
+    await stage.emit(endpoint.accountId, 150);
+    const { dueInMs } = await stage.drain(endpoint.id);
+    expect(receiver.received.length).toBeLessThanOrEqual(20);
+    expect(dueInMs).toBeGreaterThan(3_590_000);
+    const posted = receiver.received.length;
+    await stage.drain(endpoint.id, { failing: true });
+    await stage.drain(endpoint.id);
+    expect(receiver.received).toHaveLength(posted);
+    expect((await claimEndpointsToWake(stage.db, 1000)).some(({ id }) => id === endpoint.id)).toBe(false);
+    expect((await stage.row(endpoint.id)).heldUntil!.getTime()).toBeGreaterThan(Date.now() + 3_590_000);
+
+    receiver.answer = status(200);
+    await changed(endpoint, pauseEndpoint);
+    await changed(endpoint, resumeEndpoint);
+    await due(endpoint);
+    await stage.drain(endpoint.id, { failing: true });
+    await stage.drain(endpoint.id);
+    const rows = await stage.deliveries(endpoint.id);
+    expect(rows.every((row) => row.status === 'delivered' && row.attempts <= 2)).toBe(true);
+  });
+
+  it('fails at once: a page of deliveries does not lose an attempt each', async () => {
+    receiver.answer = status(500);
+    const endpoint = await stage.endpoint(receiver.url);
+    await stage.emit(endpoint.accountId, 150);
+    expect(await stage.drain(endpoint.id)).toMatchObject({ failing: true });
+    expect(receiver.received.length).toBeLessThanOrEqual(20);
+  });
+
+  it('is told by the row when the process dies before it could be', async () => {
+    const endpoint = await stage.endpoint(receiver.url);
+    const epoch = (await beginDrain(stage.db, endpoint.id))!;
+    await endDrain(stage.db, { endpointId: endpoint.id, epoch }, { closed: false, holdMs: 60_000 });
+    await stage.emit(endpoint.accountId, 1);
+    expect((await stage.drain(endpoint.id)).dueInMs).toBeGreaterThan(59_000);
+    expect(receiver.received).toEqual([]);
+  });
+});
+
+describe('a change of an endpoint', () => {
+  it('holds for the rest of a page that is under way', async () => {
+    const endpoint = await stage.endpoint(receiver.url, { maxInFlight: 1, enabledEvents: ['customer.*'] });
+    let paused: Promise<void> | null = null;
+    receiver.answer = (response) => {
+      paused ??= changed(endpoint, pauseEndpoint);
+      void paused.then(() => setTimeout(() => response.end(), 20));
+    };
+    await stage.emit(endpoint.accountId, 60);
+    await stage.drain(endpoint.id);
+    expect(receiver.received.length).toBeLessThan(10);
+    const rows = await stage.db.select().from(webhookDeliveries).where(and(eq(webhookDeliveries.endpointId, endpoint.id), sql`status = 'pending'`));
+    expect(rows).toHaveLength(60 - receiver.received.length);
+    expect((await rowOf(endpoint))!.status).toBe('paused');
+  });
+});
