@@ -8,7 +8,7 @@ import { allEndpoints, findEndpoints } from '../../../../libs/db/webhook-endpoin
 import { hearsEvent } from '../../../../libs/domain/event/event-filter.js';
 import { DomainError, notFound } from '../../../../libs/errors/domain-error.js';
 import { deliveryResultView, eventView } from '../../../../libs/views/event.view.js';
-import { parseAnyPublicId, publicId } from '../../../../libs/views/ids.js';
+import { parseAnyPublicId, publicId, type IdKind } from '../../../../libs/views/ids.js';
 import type { Caller } from '../kernel/callers.js';
 import { bodyId, pathId, unknownReference } from '../kernel/ids.js';
 import { Infrastructure } from '../kernel/infrastructure.js';
