@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { connect, type Database } from '../../libs/db/client.js';
 import { systemChange } from '../../libs/db/account.writes.js';
 import { transact } from '../../libs/db/change.js';
@@ -11,15 +14,20 @@ let stack: PrivateStack;
 let database: Database;
 let account: TestAccount;
 let receiver: Receiver;
+const folder = mkdtempSync(join(tmpdir(), 'signalbox-clock-'));
+const clock = join(folder, 'offset');
 
 beforeAll(async () => {
-  stack = await startStack({ extra: { WEBHOOK_RETRY_SCHEDULE: '0,0.3,0.3,1,1,1' } });
+  stack = await startStack({
+    extra: { WEBHOOK_RETRY_SCHEDULE: '0,0.3,0.3,1,1,1', NODE_OPTIONS: `--import=${resolve('test/support/moved-clock.mjs')}`, TEST_CLOCK_FILE: clock },
+  });
   database = connect(stack.databaseUrl, { max: 2 });
   account = await freshAccount({ environment: 'staging', apiUrl: stack.api.url, databaseUrl: stack.databaseUrl, tokenKey: stack.tokenKey });
 }, 60_000);
 afterAll(async () => {
   await database.close();
   await stack.stop();
+  rmSync(folder, { recursive: true, force: true });
 }, 60_000);
 beforeEach(async () => { receiver = await openReceiver(); });
 afterEach(() => receiver.close());
@@ -108,5 +116,23 @@ describe('nothing is lost', () => {
     await stack.postgres.restart();
     await eventually(async () => (await statuses(endpoint)).delivered === 100, patient);
     expect(new Set(receiver.ids()).size).toBe(100);
+  }, 120_000);
+
+  it('while the clock of the processes jumps by hours and back', async () => {
+    const endpoint = await register();
+    let made = 0;
+    for (const hours of [0, 5, -5, 0]) {
+      writeFileSync(clock, String(hours * 3_600_000));
+      let failures = 1;
+      receiver.answer = (response, received) => status(failures-- > 0 ? 500 : 200)(response, received);
+      const created = await account.admin.post('/customers/', { email: `clock${made}@example.com` });
+      expect(created.status).toBe(201);
+      made += 1;
+      await eventually(async () => (await statuses(endpoint)).delivered === made, patient);
+    }
+    expect(new Set(receiver.ids()).size).toBe(4);
+    expect(receiver.received).toHaveLength(8);
+    const times = receiver.received.map(({ headers }) => Number(headers['webhook-timestamp']));
+    expect(Math.max(...times) - Math.min(...times)).toBeGreaterThan(9 * 3_600);
   }, 120_000);
 });
