@@ -26,6 +26,7 @@ function withDefault<T>(name: string, schema: z.ZodType<T, string>, defaultText:
 
 const port = z.string().regex(/^\d+$/, 'is not a port number').transform(Number).pipe(z.number().int().max(65_535));
 const whole = (least: number) => z.string().regex(/^\d+$/, 'is not a whole number').transform(Number).pipe(z.number().min(least));
+const wholeBetween = (least: number, most: number) => whole(least).pipe(z.number().max(most));
 const flag = z.enum(['0', '1'], 'is neither 0 nor 1').transform((value) => value === '1');
 const list = z.string().transform((value) => value.split(',').map((part) => part.trim()).filter((part) => part !== ''));
 const networks = list.pipe(z.array(z.union([z.cidrv4(), z.cidrv6()], 'is not a list of CIDR ranges')));
@@ -247,6 +248,10 @@ export const variables = {
   webhookDeadlineMs: withDefault('WEBHOOK_DEADLINE_MS', whole(100).pipe(z.number().max(30_000)), '15000', {
     type: 'milliseconds',
     meaning: 'How long one post of a webhook may take, over name, connection, TLS, headers and body.',
+  }),
+  webhookAttemptDays: withDefault('WEBHOOK_ATTEMPT_DAYS', wholeBetween(30, 90), '30', {
+    type: 'days, 30 to 90',
+    meaning: 'How long each attempt of a webhook is kept. Deliveries and the bodies of events are kept for 90 days.',
   }),
   webhookAllowedNetworks: withDefault('WEBHOOK_ALLOWED_NETWORKS', networks, '', {
     type: 'list of CIDR ranges',

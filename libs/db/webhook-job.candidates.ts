@@ -51,9 +51,10 @@ export async function missedEvents(tx: Tx, job: WebhookJobRow, endpoint: Webhook
        order by e.created_at, e.id
        limit ${scan})
     select p.id, p.type, p.kind, p.object_id as "objectId", p.sequence, p.data, to_json(p.created_at) #>> '{}' as at,
-           not exists (select 1 from webhook_deliveries d
-                        where d.event_id = p.id and d.endpoint_id = ${endpoint.id} and d.status in ('delivered', 'pending')) as missed
+           d.id is null as missed
       from page p
+      left join lateral (select d.id from webhook_deliveries d
+                          where d.event_id = p.id and d.endpoint_id = ${endpoint.id} and d.status in ('delivered', 'pending') limit 1) d on true
      order by p.created_at, p.id`);
   const found: Missed[] = [];
   for (const row of rows) {

@@ -3,6 +3,7 @@ import { transact } from '../../../../libs/db/change.js';
 import { deliveryToResend } from '../../../../libs/db/delivery.queries.js';
 import { openHeaders } from '../../../../libs/db/endpoint-headers.js';
 import { ensureDelivery, recordManualAttempt } from '../../../../libs/db/delivery.writes.js';
+import { prunedBody } from '../../../../libs/db/retention.writes.js';
 import type { EventRow, WebhookDeliveryRow, WebhookEndpointRow } from '../../../../libs/db/schema/index.js';
 import { findEndpoint, liveSecrets } from '../../../../libs/db/webhook-endpoint.queries.js';
 import { DomainError, notFound } from '../../../../libs/errors/domain-error.js';
@@ -40,6 +41,7 @@ export class ResendsService implements OnModuleDestroy {
 
   /** Posts an event to an endpoint, whether or not it was delivered there before. */
   async trigger(caller: Caller, endpoint: WebhookEndpointRow, event: EventRow): Promise<DeliveryResultFields> {
+    mustBeKept(event);
     const target = { eventId: event.id, endpointId: endpoint.id, objectId: event.objectId, sequence: event.sequence, delayMs: handOverMs };
     const delivery = await transact(this.infrastructure.db, caller.change(), (tx) => ensureDelivery(tx, caller.change(), target));
     return this.post(caller, endpoint, delivery.id);
@@ -50,6 +52,7 @@ export class ResendsService implements OnModuleDestroy {
     const { db, environment, secrets } = this.infrastructure;
     const due = await deliveryToResend(db, caller.accountId, deliveryId);
     if (!due) throw notFound('webhook delivery');
+    mustBeKept(due);
     const live = await liveSecrets(db, endpoint.id, secrets);
     const receiver = {
       endpointId: publicId('webhook_endpoint', environment, endpoint.id),
@@ -69,4 +72,8 @@ export class ResendsService implements OnModuleDestroy {
     await transact(db, caller.change(), (tx) => recordManualAttempt(tx, caller.change(), { ...record, delivered: result.success }));
     return record;
   }
+}
+
+function mustBeKept({ data }: { data: string }): void {
+  if (data === prunedBody) throw new DomainError('conflict', 'The body of this event is no longer kept; bodies are kept for 90 days.');
 }

@@ -1,0 +1,108 @@
+import { and, count, eq, gt, lt, sql } from 'drizzle-orm';
+import type { Db, Tx } from '../../libs/db/client.js';
+import { pageOfAttempts, pageOfDeliveries } from '../../libs/db/delivery-list.queries.js';
+import { deliveryAttempts, dueDeliveries, msUntilNextDue, pendingCounts } from '../../libs/db/delivery.queries.js';
+import { recordAttempts, type ScheduledAttempt } from '../../libs/db/delivery.writes.js';
+import { claimEndpointsToWake, putOffFreshDeliveries } from '../../libs/db/drain.writes.js';
+import { firstIdOf } from '../../libs/db/mint.js';
+import { pruneAttempts, prunedBody, pruneDeliveries, pruneEmails, pruneJobs, prunePayloads, type Batch, type Pruned } from '../../libs/db/retention.writes.js';
+import { attentionItems, emails, events, webhookAttempts, webhookDeliveries, type WebhookEndpointRow, type WebhookJobRow } from '../../libs/db/schema/index.js';
+import { failedDeliveries, missedEvents, outstandingOf } from '../../libs/db/webhook-job.candidates.js';
+import { openLarge, type Large } from './large.stage.js';
+
+/** `SIGNALBOX_ROWS=2000000` measures by hand what these few only plan. */
+const rows = Number(process.env.SIGNALBOX_ROWS ?? 10_000);
+const measured = rows > 100_000;
+const day = 86_400_000;
+const hours = (count: number) => new Date(Date.now() - count * 3_600_000);
+let large: Large;
+
+beforeAll(async () => { large = await openLarge(rows); }, 1_800_000);
+afterAll(() => large?.close());
+
+/** Tables that grow for ever, or hold a queue: none may be read from end to end. */
+const grown = /Seq Scan on (webhook_deliveries|webhook_attempts|events|emails)/;
+const limit = 25;
+
+const attempt = (deliveryId: string): ScheduledAttempt => ({
+  deliveryId, eventId: deliveryId, url: 'https://x.example/', startedAt: new Date(), durationMs: 1, timings: {}, address: null, requestHeaders: {}, responseHeaders: null,
+  responseStatus: 200, responseText: 'ok', error: null, detail: null, next: { status: 'delivered' },
+});
+
+const objectOf = async (db: Db) => (await db.select().from(events).where(eq(events.accountId, large.account)).limit(1))[0]!;
+
+const works: [string, (db: Db) => Promise<unknown>][] = [
+  ['claims endpoints to wake', (db) => claimEndpointsToWake(db, 8)],
+  ['takes a page that is due, out of a backlog', (db) => dueDeliveries(db, large.behind, { limit: 200, except: [] })],
+  ['takes the oldest that failed before', (db) => dueDeliveries(db, large.calm, { limit: 1, except: [], triedFirst: true })],
+  ['asks when the next is due', (db) => msUntilNextDue(db, large.behind)],
+  ['puts off what is fresh', (db) => putOffFreshDeliveries(db, large.behind)],
+  ['records attempts', async (db) => db.transaction(async (tx) => {
+    const page = await dueDeliveries(tx as unknown as Db, large.behind, { limit: 50, except: [] });
+    await recordAttempts(tx as Tx, { endpointId: large.behind, epoch: 0 }, page.map(({ id }) => attempt(id)));
+  })],
+  ['counts what waits of events', async (db) => pendingCounts(db, [(await objectOf(db)).id])],
+  ['lists an account\'s deliveries', (db) => pageOfDeliveries(db, large.account, { filter: {}, limit, before: null })],
+  ['lists those of an endpoint that failed', (db) => pageOfDeliveries(db, large.account, { filter: { endpointId: large.busy, status: 'exhausted' }, limit, before: null })],
+  ['lists those of a backlog', (db) => pageOfDeliveries(db, large.account, { filter: { endpointId: large.behind, status: 'pending' }, limit, before: null })],
+  ['lists those of an object', async (db) => pageOfDeliveries(db, large.account, { filter: { objectId: (await objectOf(db)).objectId }, limit, before: null })],
+  ['lists those of a day long ago', (db) => pageOfDeliveries(db, large.account, { filter: { since: hours(1201), until: hours(1200) }, limit, before: null })],
+  ['lists an account\'s attempts', (db) => pageOfAttempts(db, large.account, { filter: {}, limit, before: null })],
+  ['lists an endpoint\'s attempts that failed', (db) => pageOfAttempts(db, large.account, { filter: { endpointId: large.busy, succeeded: false }, limit, before: null })],
+  ['lists an object\'s attempts', async (db) => pageOfAttempts(db, large.account, { filter: { objectId: (await objectOf(db)).objectId }, limit, before: null })],
+  ['lists a delivery\'s attempts', async (db) => deliveryAttempts(db, large.account, (await db.select().from(webhookDeliveries).orderBy(webhookDeliveries.id).limit(1))[0]!.id)],
+  ['looks for what a range missed', (db) => missedEvents(db as unknown as Tx, job(), endpoint(), { environment: 'production', position: null, scan: 2000, take: 500 })],
+  ['looks for what failed', (db) => failedDeliveries(db as unknown as Tx, job(), { position: null, scan: 2000, take: 500 })],
+  ['looks for what waits after a failure', (db) => failedDeliveries(db as unknown as Tx, job(), { position: { waiting: 'yes' }, scan: 2000, take: 500 })],
+  ['counts what a job has in the queue', (db) => outstandingOf(db as unknown as Tx, large.busy)],
+];
+
+const endpoint = () => ({ id: large.busy, enabledEvents: ['*'], filter: null }) as unknown as WebhookEndpointRow;
+const job = () => ({ id: large.busy, accountId: large.account, endpointId: large.busy, since: hours(24 * 30), until: new Date() }) as WebhookJobRow;
+
+describe('with many rows', () => {
+  it.each(works)('%s by an index', async (what, work) => {
+    const { plan, ms } = await large.watch(work);
+    if (measured) process.stdout.write(`${rows} rows: ${what}: ${ms.toFixed(1)} ms\n`);
+    expect(plan.length).toBeGreaterThan(0);
+    expect(plan.filter((line) => grown.test(line))).toEqual([]);
+  }, 120_000);
+
+  const kinds: [string, (db: Db, batch: Batch) => Promise<Pruned>][] = [
+    ['attempts', pruneAttempts],
+    ['deliveries', (db, batch) => pruneDeliveries(db, 'production', batch)],
+    ['bodies of events', prunePayloads],
+    ['e-mails', pruneEmails],
+    ['jobs', pruneJobs],
+  ];
+  it.each(kinds)('prunes %s by an index, batch by batch', async (what, prune) => {
+    let after: string | null = null;
+    let slowest = 0;
+    do {
+      const batch: Batch = { olderThanMs: 95 * day, limit: 100, after };
+      const { plan, ms } = await large.watch(async (db) => { after = (await prune(db, { ...batch, after })).after; });
+      slowest = Math.max(slowest, ms);
+      expect(plan.filter((line) => grown.test(line))).toEqual([]);
+    } while (after !== null);
+    if (measured) process.stdout.write(`${rows} rows: prunes ${what}: slowest batch ${slowest.toFixed(1)} ms\n`);
+  }, 600_000);
+
+  it('what was old is gone, what is young is there, and a body is kept while a delivery of it waits', async () => {
+    const { db } = large;
+    const old = firstIdOf(new Date(Date.now() - 95 * day));
+    const many = async (table: typeof webhookAttempts | typeof webhookDeliveries | typeof emails, condition = lt(table.id, old)) => (await db.select({ n: count() }).from(table as typeof emails).where(condition))[0]!.n;
+    expect([await many(webhookAttempts), await many(webhookDeliveries), await many(emails)]).toEqual([0, 0, 0]);
+    expect(await many(webhookAttempts, sql`true`)).toBeGreaterThanOrEqual(Math.floor(rows * 0.95) - 2);
+    const bodies = await db.select({ n: count() }).from(events).where(and(lt(events.id, old), sql`${events.data} <> ${prunedBody}`));
+    expect(bodies[0]!.n).toBe(0);
+
+    const [first] = await db.select().from(webhookDeliveries).where(gt(webhookDeliveries.id, old)).orderBy(webhookDeliveries.id).limit(1);
+    await db.update(webhookDeliveries).set({ status: 'pending', finishedAt: null, nextAttemptAt: new Date() }).where(eq(webhookDeliveries.id, first!.id));
+    const batch: Batch = { olderThanMs: 94 * day, limit: 50, after: null };
+    expect((await prunePayloads(db, batch)).count).toBeLessThanOrEqual(1);
+    await pruneDeliveries(db, 'production', batch);
+    expect((await db.select().from(webhookDeliveries).where(eq(webhookDeliveries.id, first!.id)))[0]).toMatchObject({ status: 'exhausted', nextAttemptAt: null });
+    expect(await db.select().from(attentionItems)).toMatchObject([{ type: 'webhook_deliveries_exhausted', objectId: first!.endpointId }]);
+    expect((await prunePayloads(db, batch)).count).toBe(50);
+  });
+});
