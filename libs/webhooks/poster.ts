@@ -16,6 +16,8 @@ export interface PosterOptions extends AddressPolicy {
   /** Resolves a name to all its addresses; the system's resolver by default. */
   resolve?: Resolver;
   userAgent?: string;
+  /** Authorities (PEM) that receivers' certificates may come from; those of Node by default. */
+  authorities?: readonly string[];
 }
 
 export type Resolver = (name: string) => Promise<LookupAddress[]>;
@@ -74,8 +76,9 @@ export class Poster {
     this.deadlineMs = options.deadlineMs ?? defaultDeadlineMs;
     this.maxSockets = options.maxSockets ?? defaultMaxSockets;
     const resolve = options.resolve ?? resolveAll;
+    const trust = options.authorities ? { ca: [...options.authorities] } : {};
     const agent = (loopbackOnly: boolean): Agent => new Agent({
-      connect: timedConnector(buildConnector({ lookup: checkedLookup(resolve, options, loopbackOnly), timeout: this.deadlineMs, autoSelectFamily: true })),
+      connect: timedConnector(buildConnector({ lookup: checkedLookup(resolve, options, loopbackOnly), timeout: this.deadlineMs, autoSelectFamily: true, ...trust })),
       headersTimeout: this.deadlineMs,
       bodyTimeout: this.deadlineMs,
       pipelining: 1,
