@@ -88,9 +88,9 @@ const testType = 'webhook_endpoint.test';
 export const disabledAttention = 'webhook_endpoint_disabled';
 export const failingAttention = 'webhook_endpoint_failing';
 
-/** The row stays for its deliveries and attempts; what waits is cancelled, secrets are forgotten, the dispatcher ends. */
+/** The row stays for its deliveries and attempts; what waits is cancelled, secrets and headers are forgotten, the dispatcher ends. */
 export async function deleteEndpoint(tx: Tx, change: Change, before: WebhookEndpointRow): Promise<WebhookEndpointRow> {
-  const row = await changeEndpoint(tx, change, before, { type: 'webhook_endpoint.deleted', patch: { deletedAt: new Date() } });
+  const row = await changeEndpoint(tx, change, before, { type: 'webhook_endpoint.deleted', patch: { deletedAt: new Date(), headers: null } });
   await cancelPendingDeliveries(tx, before.id);
   await tx.delete(webhookSecrets).where(eq(webhookSecrets.endpointId, before.id));
   for (const type of [disabledAttention, failingAttention]) {
