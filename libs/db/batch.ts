@@ -1,4 +1,4 @@
-import type { SQL } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import pg from 'pg';
 import type { Db } from './client.js';
 
@@ -53,6 +53,22 @@ export async function runBatch(pool: pg.Pool, statements: readonly Statement[]):
 export function statementOf(db: Db, query: SQL): Statement {
   const { sql: text, params: values } = (db as unknown as { dialect: { sqlToQuery(query: SQL): { sql: string; params: unknown[] } } }).dialect.sqlToQuery(query);
   return { text, values };
+}
+
+/**
+ * A statement whose text is built once. `build` gets a placeholder for each key where a value would stand, and may only put it into
+ * the text.
+ */
+export function builtOnce<Values extends object>(keys: readonly (keyof Values & string)[], build: (marks: Values) => SQL): (db: Db, values: Values) => Statement {
+  let built: { text: string; order: (keyof Values)[] } | undefined;
+  return (db, values) => {
+    if (!built) {
+      const marks = Object.fromEntries(keys.map((key) => [key, sql.placeholder(key)]));
+      const { text, values: params } = statementOf(db, build(marks as Values));
+      built = { text, order: params.map((param) => (param as { name: keyof Values }).name) };
+    }
+    return { text: built.text, values: built.order.map((key) => values[key]) };
+  };
 }
 
 export function poolOf(db: Db): pg.Pool {

@@ -1,7 +1,7 @@
 import { and, asc, eq, isNull, sql, type SQL } from 'drizzle-orm';
 import type { Execution } from '../domain/payment/payment-status.js';
 import { noDeclines, type DeclineCount } from '../domain/payment/scheme-limit.js';
-import { statementOf } from './batch.js';
+import { builtOnce } from './batch.js';
 import { standingStops, type StandingStop, type StopTarget } from './charge-stop.queries.js';
 import type { Db, Tx } from './client.js';
 import type { MethodUse } from './payment.queries.js';
@@ -117,8 +117,8 @@ interface ContextRow extends Record<string, unknown> {
 }
 
 /** What an issuer said no to. Charges of other clocks may lie ahead, and those of other processes a little. */
-function declinesOf(card: SQL, now: Date): SQL {
-  const at = sql`${now.toISOString()}::timestamptz`;
+function declinesOf(card: SQL, now: string): SQL {
+  const at = sql`${now}::timestamptz`;
   return sql`(select json_build_object('day', count(*) filter (where c.created_at > ${at} - interval '24 hours'), 'month', count(*),
         'never', exists (select 1 from charges c where ${card} and c.retry_advice = 'never'))
       from charges c
@@ -133,11 +133,12 @@ export type Routed = Pick<PaymentIntentRow, 'accountId' | 'customerId' | 'paymen
 
 /** Everything that routing asks the database, in one round trip. `now` is the payment's own clock. */
 export async function routingContext(db: Db, intent: Routed, now: Date): Promise<RoutingContext> {
-  const { rows } = await db.execute<ContextRow>(contextSql(intent, now));
+  const { rows } = await db.execute<ContextRow>(contextSql({ ...intent, now: now.toISOString() }));
   return contextOf(rows[0]!);
 }
 
-function contextSql(intent: Routed, now: Date): SQL {
+/** `now`: RFC 3339. */
+function contextSql({ now, ...intent }: Routed & { now: string }): SQL {
   return sql`
     select
       (select json_build_object('status', m.status, 'customer_id', m.customer_id, 'provider', m.provider, 'card_brand', m.card_brand,
@@ -209,7 +210,7 @@ export interface KnownReferences {
   execution: Execution;
 }
 
-function referencesSql(accountId: string, { customerId, paymentMethodId, paymentRouteId }: References): SQL {
+function referencesSql({ accountId, customerId, paymentMethodId, paymentRouteId }: References & { accountId: string }): SQL {
   return sql`
     select ${executionSql(paymentRouteId)} as execution,
       exists (select 1 from customers c where c.id = ${customerId} and c.account_id = a.id and c.deleted_at is null) as customer,
@@ -223,13 +224,17 @@ const nothingKnown: KnownReferences = { customer: false, route: false, method: n
 
 /** What a new payment names: whether it is there, how the method may be used, and who runs its first step by default. */
 export async function referencesOf(db: Db, accountId: string, references: References): Promise<KnownReferences> {
-  const { rows } = await db.execute<KnownReferences & Record<string, unknown>>(referencesSql(accountId, references));
+  const { rows } = await db.execute<KnownReferences & Record<string, unknown>>(referencesSql({ accountId, ...references }));
   return rows[0] ?? nothingKnown;
 }
 
+const referenceKeys = ['accountId', 'customerId', 'paymentMethodId', 'paymentRouteId'] as const;
+const references = builtOnce(referenceKeys, referencesSql);
+const context = builtOnce([...referenceKeys, 'invoiceId', 'paymentLinkId', 'now'], contextSql);
+
 /** The same with what routing asks about the payment, in one round trip. */
-export async function referencesAndContext(db: Db, accountId: string, references: References, now: Date): Promise<{ known: KnownReferences; context: RoutingContext }> {
-  const target: Routed = { accountId, ...references, invoiceId: null, paymentLinkId: null };
-  const [known, context] = await readTogether(db, [statementOf(db, referencesSql(accountId, references)), statementOf(db, contextSql(target, now))]);
-  return { known: (known![0] as unknown as KnownReferences | undefined) ?? nothingKnown, context: contextOf(context![0] as ContextRow) };
+export async function referencesAndContext(db: Db, accountId: string, named: References, now: Date): Promise<{ known: KnownReferences; context: RoutingContext }> {
+  const target = { accountId, ...named, invoiceId: null, paymentLinkId: null, now: now.toISOString() };
+  const [known, routed] = await readTogether(db, [references(db, target), context(db, target)]);
+  return { known: (known![0] as unknown as KnownReferences | undefined) ?? nothingKnown, context: contextOf(routed![0] as ContextRow) };
 }

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Change } from '../domain/change/change.js';
-import { orFail, statementOf, type Statement } from './batch.js';
+import { builtOnce, orFail, type Statement } from './batch.js';
 import { claimRow } from './change.js';
 import { isStopped, type StopTarget } from './charge-stop.queries.js';
 import type { Db } from './client.js';
@@ -107,10 +107,17 @@ function sameSubscribers(accountId: string, subscribers: string): Statement {
   return orFail({ text: `select 1 where ${select}${account}${end} = $2`, values: [accountId, subscribers] }, []);
 }
 
+const isFree = builtOnce(['accountId', 'invoiceId', 'paymentLinkId', 'processorId'], ({ processorId, ...target }: StopTarget & { processorId: string }) =>
+  sql`select 1 where not ${isStopped(target, processorId)}`);
+
+function unstopped(db: Db, values: StopTarget & { processorId: string }): Statement {
+  return orFail(isFree(db, values), []);
+}
+
 function newCharge(db: Db, { row, callLimitMs, target }: NewCharge): Statement[] {
   const callBy = new Literal(`clock_timestamp() + ${Math.round(callLimitMs)} * interval '1 millisecond'`);
-  const free = statementOf(db, sql`select 1 where not ${isStopped(target, row.processorId)}`);
-  return [insertStatement(charges, [{ ...row, callBy }]), orFail(free, [])];
+  const { accountId, invoiceId, paymentLinkId } = target;
+  return [insertStatement(charges, [{ ...row, callBy }]), unstopped(db, { accountId, invoiceId, paymentLinkId, processorId: row.processorId })];
 }
 
 /** First reference that an unattended charge may use; never replaced. */
