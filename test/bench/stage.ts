@@ -5,6 +5,7 @@ import type { TestStack } from '../../apps/cli/src/stack/test-stack.js';
 import { openAccount } from '../../libs/db/account.writes.js';
 import { connect, type Database } from '../../libs/db/client.js';
 import type { AccountRow } from '../../libs/db/schema/index.js';
+import { LightClient } from './light-client.js';
 
 /** Everything the measurements share: a fresh account with one route over two simulator connections and a customer with a card. */
 export interface Stage {
@@ -49,9 +50,15 @@ export async function setStage(stack: TestStack): Promise<Stage> {
   const wish = {
     amount_atom: 1000, currency: 'usd', customer_id: customer.id, payment_method_id: method.id, payment_route_id: route.id, confirm: true,
   };
-  const pay = async (body = {}) => {
-    const intent = await call('POST', '/payment-intents/', { ...wish, ...body });
-    if (intent.status !== 'succeeded') throw new Error(`a payment is ${String(intent.status)}`);
+  const light = new LightClient(stack.apiUrl('staging'), headers);
+  const rendered = new WeakMap<object, string>();
+  const asWished = {};
+  const pay = async (body: Record<string, unknown> = asWished) => {
+    const request = rendered.get(body) ?? light.rendered('/payment-intents/', { ...wish, ...body });
+    rendered.set(body, request);
+    const answer = await light.send(request);
+    const { status } = JSON.parse(answer.body) as { status: unknown };
+    if (answer.status !== 201 || status !== 'succeeded') throw new Error(`a payment is ${String(status)}: ${answer.status} ${answer.body.slice(0, 500)}`);
   };
   const pendingDeliveries = async () => {
     const { rows } = await database.db.execute<{ count: number }>(sql`
@@ -59,6 +66,7 @@ export async function setStage(stack: TestStack): Promise<Stage> {
     return rows[0]!.count;
   };
   const close = async () => {
+    light.close();
     await http.close();
     await database.close();
   };
