@@ -28,15 +28,23 @@ export interface Delivered extends PostResult {
   success: boolean;
 }
 
+/** The bytes and signatures of one attempt. */
+export function signPost(receiver: Omit<Receiver, 'url'>, event: StoredEvent, attemptedAt: Date): { body: string; headers: Record<string, string> } {
+  const { body, signed } = renderPayload({ ...receiver, ...event });
+  return {
+    body,
+    headers: {
+      ...receiver.headers,
+      'signature-digest': signatureDigest({ createdAtSeconds: seconds(event.createdAt), data: signed, secrets: receiver.secrets }),
+      ...standardHeaders({ id: event.eventId, attemptedAtSeconds: seconds(attemptedAt), body, secrets: receiver.secrets }),
+    },
+  };
+}
+
 /** Renders, signs and posts one event to one receiver. Never throws for what the receiver does. */
 export async function deliver(poster: Poster, receiver: Receiver, event: StoredEvent, signal?: AbortSignal): Promise<Delivered> {
-  const { body, signed } = renderPayload({ ...receiver, ...event });
   const startedAt = new Date();
-  const headers = {
-    ...receiver.headers,
-    'signature-digest': signatureDigest({ createdAtSeconds: seconds(event.createdAt), data: signed, secrets: receiver.secrets }),
-    ...standardHeaders({ id: event.eventId, attemptedAtSeconds: seconds(startedAt), body, secrets: receiver.secrets }),
-  };
+  const { body, headers } = signPost(receiver, event, startedAt);
   const result = await poster.post({ url: receiver.url, headers, body, signal });
   return { ...result, startedAt, success: result.status !== null && result.status >= 200 && result.status < 300 };
 }

@@ -29,6 +29,12 @@ export function renderPayload({ format, eventId, endpointId, head, data }: Paylo
   return { body, signed: event };
 }
 
+/** The parts that were stored of a body in the format `object`. Throws RangeError where there is no `data`. */
+export function splitEvent(body: string): { head: string; data: string } {
+  const data = dataText(body);
+  return { head: `${body.slice(0, body.indexOf(dataMarker))}}`, data };
+}
+
 /**
  * The text of `data` in a body: after the first `,"data":` up to the final `}`. Safe because every key before `data`
  * holds a string (whose quotes are escaped), a number or null. Throws RangeError where there is no `data`.

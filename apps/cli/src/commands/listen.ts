@@ -1,11 +1,18 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { CommandFailed } from '../command-failed.js';
 import { installationHome } from '../folders.js';
-import { listen, type Listening } from '../listen/listen.js';
+import { listen } from '../listen/listen.js';
 
 interface Options {
-  forwardTo: string;
+  forwardTo?: string;
   events?: string[];
+  object?: string;
+  customer?: string;
+  text?: string;
+  after?: string;
+  format: 'object' | 'string';
+  secret?: string;
+  json?: boolean;
   api?: string;
   token?: string;
 }
@@ -13,17 +20,34 @@ interface Options {
 export function listenCommand(program: Command): void {
   program
     .command('listen')
-    .description('forwards webhooks of the running staging environment to a URL, by a temporary endpoint, and prints each with its verdict')
-    .requiredOption('--forward-to <url>', 'where each webhook is posted again, with the same headers and bytes')
+    .description('prints the events of the running staging environment as they happen, and posts them to a URL, signed as webhooks are')
+    .option('--forward-to <url>', 'where each event is posted with the bytes and signatures of a webhook')
     .option('--events <types...>', 'event types or prefixes; without it every type')
-    .option('--api <url>', 'another environment\'s base URL (with --token); it must run on this machine')
-    .option('--token <token>', 'an ADMIN token of it')
-    .action(async (options: Options) => {
-      const { base, token } = target(options);
-      const listening = await listen({ base, token, forwardTo: forwardUrl(options.forwardTo), events: options.events, print: (line) => console.log(line) });
-      await untilStopped();
-      await close(listening);
-    });
+    .option('--object <id>', 'only events of this object')
+    .option('--customer <id>', 'only events of this customer')
+    .option('--text <text>', 'only events that hold this text')
+    .option('--after <event>', 'begins after this event instead of now')
+    .addOption(new Option('--format <format>', 'data format of the posts').choices(['object', 'string']).default('object'))
+    .option('--secret <whsec>', 'signs the posts with this secret; without it with one that belongs to the token')
+    .option('--json', 'prints whole events')
+    .option('--api <url>', 'another environment\'s base URL (with --token)')
+    .option('--token <token>', 'a token of it; READ_ONLY is enough')
+    .action(run);
+}
+
+async function run(options: Options): Promise<void> {
+  const forwardTo = options.forwardTo === undefined ? undefined : forwardUrl(options.forwardTo);
+  const query = { type: options.events?.join(','), object_id: options.object, customer_id: options.customer, q: options.text, after: options.after };
+  const { format, json } = options;
+  const listening = listen({ ...target(options), forwardTo, secret: secretOf(options), format, json, query, print: (line) => console.log(line) });
+  if (forwardTo) console.error(`Posting to ${forwardTo.href}, signed with ${listening.secret}`);
+  await Promise.race([untilStopped(), listening.ended]);
+  await listening.close();
+}
+
+function secretOf({ secret }: Options): string | undefined {
+  if (secret !== undefined && !/^whsec_[A-Za-z0-9+/]{43}=$/.test(secret)) throw new CommandFailed('--secret is not whsec_ and 32 bytes in base64.');
+  return secret;
 }
 
 function target({ api, token }: Options): { base: string; token: string } {
@@ -45,13 +69,4 @@ function untilStopped(): Promise<void> {
     process.once('SIGINT', () => resolve());
     process.once('SIGTERM', () => resolve());
   });
-}
-
-async function close(listening: Listening): Promise<void> {
-  try {
-    await listening.close();
-    console.log('The temporary endpoint is removed.');
-  } catch (error) {
-    throw new CommandFailed(`The temporary endpoint ${listening.endpointId} could not be removed: ${(error as Error).message}`);
-  }
 }

@@ -1,128 +1,128 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { request } from 'undici';
-import { verifyWebhook } from '../../../../libs/webhooks/verify.js';
+import { createHmac } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Agent, request, type Dispatcher } from 'undici';
+import { signPost } from '../../../../libs/webhooks/deliver.js';
+import { splitEvent, type DataFormat } from '../../../../libs/webhooks/payload.js';
 import { CommandFailed } from '../command-failed.js';
+import { readMessages } from './event-stream.js';
 
 export interface ListenOptions {
   /** Base URL of the environment. */
   base: string;
-  /** An ADMIN token. */
   token: string;
-  forwardTo: URL;
-  /** Event types or prefixes; absent: every type. */
-  events?: string[];
+  /** Where each event is posted; absent: events are only printed. */
+  forwardTo?: URL;
+  /** What the posts are signed with; by default one that belongs to the token. */
+  secret?: string;
+  format?: DataFormat;
+  /** Filters of `GET /events/stream`: `type`, `object_id`, `customer_id`, `q`, and `after`. */
+  query?: Record<string, string | undefined>;
+  /** Prints whole events, as they would be posted. */
+  json?: boolean;
   print: (line: string) => void;
 }
 
 export interface Listening {
-  endpointId: string;
-  /** Removes the endpoint and stops receiving. */
+  secret: string;
+  /** Resolves after `close`; throws when the service refuses, for example because the token is no longer valid. */
+  ended: Promise<void>;
   close(): Promise<void>;
 }
 
-interface Endpoint {
+interface StreamedEvent {
   id: string;
-  secret: string;
+  type: string;
+  created_at: string;
+  data: { id?: unknown };
 }
 
-const forwardedHeaders = ['content-type', 'signature-digest', 'webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
-const forwardDeadlineMs = 10_000;
-const largestBody = 1024 * 1024;
+const forwardDeadlineMs = 15_000;
+/** Three heartbeats. */
+const silenceMs = 45_000;
+const shortestPauseMs = 500;
+const longestPauseMs = 10_000;
 
 /**
- * Receives on loopback by an endpoint of its own. Each webhook is verified, posted on with the same bytes, and answered with what
- * the target answered, so that the service's retries work as they will in earnest; one that does not verify is not passed on.
+ * Follows the environment's event stream. Each event is printed and posted, one after the other, with the bytes and signatures that a
+ * webhook endpoint would get. When the connection breaks it goes on after the last event that it handled.
  */
-export async function listen(options: ListenOptions): Promise<Listening> {
-  const state: { endpoint: Endpoint | null } = { endpoint: null };
-  const server = createServer((incoming, outgoing) => void receive(incoming, outgoing, { options, endpoint: state.endpoint }));
-  const url = await open(server);
-  try {
-    state.endpoint = await register(options, url);
-  } catch (error) {
-    server.close();
-    throw error;
-  }
-  const { id } = state.endpoint;
-  options.print(`Listening as ${id}; forwarding to ${options.forwardTo.href}. Ctrl-C removes the endpoint.`);
+export function listen(options: ListenOptions): Listening {
+  const secret = options.secret ?? secretOf(options.token);
+  const stopping = new AbortController();
+  const agent = new Agent({ bodyTimeout: silenceMs });
+  const ended = follow({ ...options, secret }, { agent, signal: stopping.signal }).finally(() => agent.destroy());
   return {
-    endpointId: id,
+    secret,
+    ended,
     async close() {
-      await call(options, 'DELETE', `/webhook-endpoints/${id}`);
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      stopping.abort();
+      await ended;
     },
   };
 }
 
-async function open(server: Server): Promise<string> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+/** The same for the same token, so that a receiver is configured once. */
+function secretOf(token: string): string {
+  return `whsec_${createHmac('sha256', token).update('signalbox listen').digest('base64')}`;
 }
 
-function register(options: ListenOptions, url: string): Promise<Endpoint> {
-  const description = `signalbox listen, forwarding to ${options.forwardTo.origin}`;
-  return call(options, 'POST', '/webhook-endpoints/', { url, description, ...(options.events ? { enabled_events: options.events } : {}) });
+type Follower = ListenOptions & { secret: string };
+
+interface Line {
+  agent: Agent;
+  signal: AbortSignal;
 }
 
-async function call(options: ListenOptions, method: 'POST' | 'DELETE', path: string, body?: object): Promise<Endpoint> {
-  const { statusCode, body: answer } = await request(`${options.base.replace(/\/+$/, '')}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${options.token}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body ?? {}),
-  });
-  const text = await answer.text();
-  if (statusCode >= 300) throw new CommandFailed(`${method} ${path} answered ${statusCode}: ${text}`);
-  return JSON.parse(text) as Endpoint;
-}
-
-async function receive(incoming: IncomingMessage, outgoing: ServerResponse, { options, endpoint }: { options: ListenOptions; endpoint: Endpoint | null }): Promise<void> {
-  try {
-    const body = await readBody(incoming);
-    const verdict = endpoint
-      ? verifyWebhook({ headers: incoming.headers, body, secrets: [endpoint.secret] }, { nowSeconds: Date.now() / 1000 })
-      : { valid: false as const, reason: 'not registered yet' };
-    if (!verdict.valid) {
-      options.print(`${clock()} refused: ${verdict.reason}`);
-      return void outgoing.writeHead(401).end();
+async function follow(options: Follower, { agent, signal }: Line): Promise<void> {
+  let lastId: string | null = null;
+  let pauseMs = shortestPauseMs;
+  while (!signal.aborted) {
+    try {
+      for await (const { id, event, data } of readMessages(await connect(options, { agent, signal, lastId }))) {
+        pauseMs = shortestPauseMs;
+        if (lastId === null) options.print(`${clock()} ready`);
+        if (event === 'message') await handle(options, data);
+        lastId = id ?? lastId;
+      }
+    } catch (error) {
+      if (error instanceof CommandFailed) throw error;
+      if (!signal.aborted) options.print(`${clock()} not connected: ${(error as Error).message}`);
     }
-    const result = await forward(options.forwardTo, incoming, body);
-    options.print(`${clock()} ${summary(body)}  signatures valid  -> ${result.text}`);
-    outgoing.writeHead(result.status).end();
-  } catch (error) {
-    options.print(`${clock()} failed: ${(error as Error).message}`);
-    if (!outgoing.headersSent) outgoing.writeHead(500);
-    outgoing.end();
+    await pause(pauseMs, undefined, { signal }).catch(() => undefined);
+    pauseMs = Math.min(pauseMs * 2, longestPauseMs);
   }
 }
 
-async function readBody(incoming: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length > largestBody) throw new Error('the body is larger than 1 MiB');
-  }
-  return Buffer.concat(chunks).toString();
+async function connect({ base, token, query }: Follower, { agent, signal, lastId }: Line & { lastId: string | null }): Promise<Dispatcher.ResponseData['body']> {
+  const url = new URL(`${base.replace(/\/+$/, '')}/events/stream`);
+  for (const [name, value] of Object.entries(query ?? {})) if (value !== undefined) url.searchParams.set(name, value);
+  const headers = { authorization: `Bearer ${token}`, ...(lastId === null ? {} : { 'last-event-id': lastId }) };
+  const { statusCode, body } = await request(url, { headers, signal, dispatcher: agent });
+  if (statusCode === 200) return body;
+  const problem = (await body.json().catch(() => ({}))) as { detail?: string };
+  const message = `GET /events/stream answered ${statusCode}: ${problem.detail ?? ''}`;
+  throw statusCode < 500 && statusCode !== 429 ? new CommandFailed(message) : new Error(message);
 }
 
-async function forward(target: URL, incoming: IncomingMessage, body: string): Promise<{ status: number; text: string }> {
-  const headers = Object.fromEntries(forwardedHeaders.map((name) => [name, String(incoming.headers[name] ?? '')]));
+async function handle(options: Follower, body: string): Promise<void> {
+  const event = JSON.parse(body) as StreamedEvent;
+  const result = options.forwardTo === undefined ? '' : `  -> ${await forward(options, options.forwardTo, { event, body })}`;
+  if (options.json) options.print(body);
+  else options.print(`${clock()} ${event.type}  ${event.id}  ${typeof event.data.id === 'string' ? event.data.id : '-'}${result}`);
+}
+
+async function forward({ secret, format = 'object' }: Follower, target: URL, { event, body }: { event: StreamedEvent; body: string }): Promise<string> {
+  const stored = { eventId: event.id, createdAt: new Date(event.created_at), ...splitEvent(body) };
+  const post = signPost({ endpointId: 'webhook_endpoint_listen', format, secrets: [secret] }, stored, new Date());
   try {
-    const answer = await request(target, { method: 'POST', headers, body, signal: AbortSignal.timeout(forwardDeadlineMs) });
+    const headers = { 'content-type': 'application/json', 'user-agent': 'Signalbox', ...post.headers };
+    const answer = await request(target, { method: 'POST', headers, body: post.body, signal: AbortSignal.timeout(forwardDeadlineMs) });
     await answer.body.dump();
-    return { status: answer.statusCode, text: String(answer.statusCode) };
+    return String(answer.statusCode);
   } catch (error) {
     const { code, message } = error as { code?: string; message: string };
-    return { status: 502, text: `no answer (${code ?? message})` };
+    return `no answer (${code ?? message})`;
   }
-}
-
-function summary(body: string): string {
-  const event = JSON.parse(body) as { id: string; type: string };
-  return `${event.type}  ${event.id}`;
 }
 
 function clock(): string {
