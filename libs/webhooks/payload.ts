@@ -29,6 +29,11 @@ export function renderPayload({ format, eventId, endpointId, head, data }: Paylo
   return { body, signed: event };
 }
 
+/** The same of a body whose bytes need not be a text. */
+export function dataBytes(body: string | Uint8Array): Uint8Array {
+  return Buffer.from(dataText(Buffer.from(body).toString('latin1')), 'latin1');
+}
+
 /** The parts that were stored of a body in the format `object`. Throws RangeError where there is no `data`. */
 export function splitEvent(body: string): { head: string; data: string } {
   const data = dataText(body);

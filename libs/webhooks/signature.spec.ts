@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { dataText, renderPayload, type DataFormat } from './payload.js';
@@ -24,25 +23,6 @@ function sign(eventBody: string, secrets: string[], format: DataFormat = 'object
   };
   return { body: payload.body, headers };
 }
-
-const python = `
-import sys, json, hmac, hashlib
-job = json.load(sys.stdin)
-body = job["body"].encode("utf-8")
-head, rest = job["header"].split(",", 1)
-start = body.index(b',"data":') + len(b',"data":')
-data = body[start:body.rindex(b"}")]
-if job["format"] == "string":
-    data = json.loads(body)["data"].encode("utf-8")
-message = head[2:].encode() + b"." + data
-ok = []
-for secret in job["secrets"]:
-    digest = hmac.new(secret.encode("utf-8"), message, hashlib.sha256).hexdigest()
-    ok.append(any(hmac.compare_digest(pair, "v1=" + digest) for pair in rest.split(",")))
-json.loads(data)
-print(json.dumps(ok))
-`;
-const hasPython = spawnSync('python3', ['--version']).status === 0;
 
 describe('the signed webhook', () => {
   it('is byte for byte what the contract says', () => {
@@ -90,22 +70,6 @@ describe('the signed webhook', () => {
     const onlyLater = received.headers['signature-digest'].replace('v1=', 'v2=');
     expect(verifySignatureDigest({ ...received, headers: { 'signature-digest': onlyLater } }).valid).toBe(false);
     expect(verifySignatureDigest({ ...received, headers: {} }).valid).toBe(false);
-  });
-
-  (hasPython ? it : it.skip)('verifies at a receiver written in Python', () => {
-    const secrets = [mintSecret(), mintSecret()];
-    for (const [format, eventBody] of [
-      ['object', JSON.stringify({ id: eventId, request_idempotency_key: 'k","data":{}', data: { name: 'Zoë 日本 😀', nested: { data: [1, null, '}'] } } })],
-      ['string', JSON.stringify({ id: eventId, object: 'event', data: { name: 'Zoë "quoted" \\ 😀' } })],
-    ] as const) {
-      const { body, headers } = sign(eventBody, secrets, format);
-      const run = spawnSync('python3', ['-c', python], {
-        input: JSON.stringify({ body, header: headers['signature-digest'], secrets: [...secrets, mintSecret()], format }),
-        encoding: 'utf8',
-      });
-      expect(run.stderr).toBe('');
-      expect(JSON.parse(run.stdout)).toEqual([true, true, false]);
-    }
   });
 });
 

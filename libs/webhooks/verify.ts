@@ -1,14 +1,15 @@
 import { timingSafeEqual } from 'node:crypto';
-import { dataText, type DataFormat } from './payload.js';
+import { dataBytes, type DataFormat } from './payload.js';
 import { digestHex, standardBase64 } from './signature.js';
 
 export interface ReceivedWebhook {
-  /** Header names in lower case. */
+  /** Names in lower case, as Node gives them. */
   headers: Record<string, string | string[] | undefined>;
-  /** The raw body, before any parsing. */
-  body: string;
-  /** One or more secrets; one match is enough. */
+  /** The raw body as it came: parsed and rendered again it is another one. */
+  body: string | Uint8Array;
+  /** Every live secret of the endpoint (`GET /webhook-endpoints/{id}/reveal_secret`, `secrets`); one match is enough. */
   secrets: readonly string[];
+  /** The endpoint's `data_format`; `object` by default. */
   format?: DataFormat;
 }
 
@@ -23,7 +24,14 @@ export type Verdict = { valid: true } | { valid: false; reason: string };
 
 const defaultTolerance = 300;
 
-/** What a receiver runs: Standard Webhooks first (whole body, age of the attempt), then `signature-digest`. */
+/**
+ * What a receiver runs before it believes a webhook: the Standard Webhooks headers first (the whole body, and the age of this attempt),
+ * then `signature-digest` (the bytes of `data`). Compares in constant time; never throws for what was received.
+ *
+ * @example
+ * const verdict = verifyWebhook({ headers: request.headers, body: rawBody, secrets: [secret] }, { nowSeconds: Date.now() / 1000 });
+ * if (!verdict.valid) return response.writeHead(400).end(verdict.reason);
+ */
 export function verifyWebhook(received: ReceivedWebhook, options: VerifyOptions): Verdict {
   const standard = verifyStandard(received, options);
   return standard.valid ? verifySignatureDigest(received) : standard;
@@ -35,8 +43,8 @@ export function verifyStandard({ headers, body, secrets }: ReceivedWebhook, opti
   const timestamp = header(headers, 'webhook-timestamp');
   const signature = header(headers, 'webhook-signature');
   if (!id || !timestamp || !signature) return refuse('a webhook-* header is missing');
+  if (!/^\d{1,12}$/.test(timestamp)) return refuse('webhook-timestamp is not an integer');
   const attemptedAtSeconds = Number(timestamp);
-  if (!Number.isInteger(attemptedAtSeconds)) return refuse('webhook-timestamp is not an integer');
   if (Math.abs(options.nowSeconds - attemptedAtSeconds) > (options.toleranceSeconds ?? defaultTolerance)) {
     return refuse('webhook-timestamp is outside the tolerance');
   }
@@ -57,10 +65,10 @@ export function verifySignatureDigest({ headers, body, secrets, format = 'object
   return offered.some((candidate) => expected.some((digest) => equal(candidate, digest))) ? { valid: true } : refuse('no v1 signature matches');
 }
 
-function signedText(body: string, format: DataFormat): string | null {
+function signedText(body: string | Uint8Array, format: DataFormat): string | Uint8Array | null {
   try {
-    if (format === 'object') return dataText(body);
-    const data: unknown = (JSON.parse(body) as { data?: unknown }).data;
+    if (format === 'object') return dataBytes(body);
+    const data: unknown = (JSON.parse(Buffer.from(body).toString()) as { data?: unknown } | null)?.data;
     return typeof data === 'string' ? data : null;
   } catch {
     return null;
