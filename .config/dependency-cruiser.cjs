@@ -106,7 +106,7 @@ module.exports = {
       comment: 'a subscription\'s row is written only by its workflow\'s activities',
       severity: 'error',
       from: { path: rooms, pathNot: '^(activities/|libs/db/)' },
-      to: { path: '^libs/db/subscription\\.writes\\.' },
+      to: { path: '^libs/db/subscription(-step)?\\.writes\\.' },
     },
     {
       name: 'payment-writes-only-from-payments',

@@ -14,7 +14,8 @@ import { intentById } from '../libs/db/payment.queries.js';
 import { jitterOf, findSubscription } from '../libs/db/subscription.queries.js';
 import { readRequest } from '../libs/db/subscription-prices.queries.js';
 import { runOf } from '../libs/db/subscription-run.queries.js';
-import { changeSubscription, createSubscription, stepSubscription } from '../libs/db/subscription.writes.js';
+import { stepSubscription, stepUnderLock } from '../libs/db/subscription-step.writes.js';
+import { changeSubscription, createSubscription } from '../libs/db/subscription.writes.js';
 import type { Change } from '../libs/domain/change/change.js';
 import { notFound } from '../libs/errors/domain-error.js';
 import { advancePayment } from '../libs/payments/advance-payment.js';
@@ -45,13 +46,10 @@ export function createSubscriptionActivities(deps: SubscriptionDeps): Activities
   const write = <T>(change: Change, work: (tx: Tx) => Promise<T>) => edge(() => transact(db, change, work));
   const step = ({ accountId, subscriptionId, now }: StepArgs) => {
     const change = systemChange(accountId, payments.environment);
-    return write(change, (tx) => stepSubscription(tx, change, subscriptionId, writing(subscriptionId, now)));
+    return edge(() => stepSubscription(db, change, subscriptionId, writing(subscriptionId, now)));
   };
-  const advance = async (intentId: string) => {
-    const { state } = await advancePayment(payments, { intentId, driver: 'workflow' });
-    const intent = (await intentById(db, intentId))!;
-    return { final: state === 'final', start: await paymentStart(payments, intent) };
-  };
+  const startOf = async (intentId: string) => paymentStart(payments, (await intentById(db, intentId))!);
+  const isFinal = async (intentId: string) => (await advancePayment(payments, { intentId, driver: 'workflow' })).state === 'final';
 
   return {
     createSubscription: ({ change, subscription, now }) =>
@@ -71,21 +69,22 @@ export function createSubscriptionActivities(deps: SubscriptionDeps): Activities
 
     moveSubscription: (args) => stepsFrom(args, step),
 
-    advanceInvoicePayment: ({ intentId }) => beating(() => advance(intentId)),
+    advanceInvoicePayment: ({ intentId }) => beating(async () => ({ final: await isFinal(intentId), start: await startOf(intentId) })),
 
     collectSubscription: ({ intentId, ...args }) =>
       beating(async () => {
         const clock = clockFrom(args.now);
-        const advanced = await advance(intentId);
+        const final = await isFinal(intentId);
+        const start = final ? null : await startOf(intentId);
         // What is not known here the workflow finds out by itself.
         const stepped = await stepsFrom({ ...args, charging: intentId, now: clock() }, step).catch(() => null);
-        return { ...advanced, stepped };
+        return { final, start, stepped };
       }),
 
     advanceSubscription({ accountId, subscriptionId, until }) {
       const change = systemChange(accountId, payments.environment);
       const own = { ...writing(subscriptionId, until), until: new Date(until) };
-      return beating(() => advanceOnClock({ payments, step: () => write(change, (tx) => stepSubscription(tx, change, subscriptionId, own)) }));
+      return beating(() => advanceOnClock({ payments, step: () => write(change, (tx) => stepUnderLock(tx, change, subscriptionId, own)) }));
     },
   };
 }

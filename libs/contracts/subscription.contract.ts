@@ -112,10 +112,18 @@ export interface AdvancedPayment {
   start: PaymentWorkflowInput & { summary: string };
 }
 
+export interface CollectedPayment {
+  final: boolean;
+  /** Input of the workflow that must take the payment over; null where it is final. */
+  start: AdvancedPayment['start'] | null;
+  /** Null where the steps failed. */
+  stepped: Stepped | null;
+}
+
 export interface SubscriptionPaymentActivities {
   advanceInvoicePayment(args: { intentId: string }): Promise<AdvancedPayment>;
-  /** The payment, and the steps that its outcome brings about; `stepped` is null where those failed. */
-  collectSubscription(args: StepArgs & { intentId: string }): Promise<AdvancedPayment & { stepped: Stepped | null }>;
+  /** The payment, and the steps that its outcome brings about. */
+  collectSubscription(args: StepArgs & { intentId: string }): Promise<CollectedPayment>;
 }
 
 /** What a subscription on a test clock does at a stretch: many transactions and their payments, each of its own time. */

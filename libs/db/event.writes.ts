@@ -58,8 +58,46 @@ export function subscribersOf<T>(account: T): [string, T, string] {
  */
 export async function appendEvents(tx: Tx, change: Change, drafts: EventDraft[]): Promise<void> {
   if (drafts.length === 0) return;
-  const footing = await eventFooting(tx, change.accountId, [...new Set(drafts.map((draft) => draft.objectId))], ownersOf(change, drafts));
-  const rendered = renderEvents(change, drafts, footing);
+  const together = gathered.get(tx);
+  if (together) together.push({ change, drafts });
+  else await writeEvents(tx, change.accountId, [{ change, drafts }]);
+}
+
+interface Gathered {
+  change: Change;
+  drafts: readonly EventDraft[];
+}
+
+const gathered = new WeakMap<Tx, Gathered[]>();
+
+/**
+ * Runs `work` and writes the events that it appends at its end, in their order: a fact of many parts reads what its events stand on
+ * once. The objects' rows are locked until the transaction ends, so that nothing comes between.
+ */
+export async function tellTogether<T>(tx: Tx, { accountId }: Pick<Change, 'accountId'>, work: () => Promise<T>): Promise<T> {
+  if (gathered.has(tx)) return work();
+  const together: Gathered[] = [];
+  gathered.set(tx, together);
+  try {
+    const result = await work();
+    if (together.length > 0) await writeEvents(tx, accountId, together);
+    return result;
+  } finally {
+    gathered.delete(tx);
+  }
+}
+
+async function writeEvents(tx: Tx, accountId: string, told: readonly Gathered[]): Promise<void> {
+  const objects = new Set(told.flatMap(({ drafts }) => drafts.map((draft) => draft.objectId)));
+  const owners = new Set(told.flatMap(({ change, drafts }) => ownersOf(change, drafts)));
+  let footing = await eventFooting(tx, accountId, [...objects], [...owners]);
+  const rendered: Pick<RenderedEvents, 'events' | 'deliveries'> = { events: [], deliveries: [] };
+  for (const { change, drafts } of told) {
+    const part = renderEvents(change, drafts, footing);
+    footing = { ...footing, sequences: part.footing.sequences };
+    rendered.events.push(...part.events);
+    rendered.deliveries.push(...part.deliveries);
+  }
   await tx.insert(events).values(rendered.events);
   if (rendered.deliveries.length > 0) {
     const due = sql`clock_timestamp()` as unknown as Date;

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, isNotNull, isNull, ne, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, isNotNull, isNull, ne, sql, type SQL } from 'drizzle-orm';
 import type { BillingReason } from '../domain/invoice/invoice.draft.js';
 import { isOwed } from '../domain/invoice/invoice.machine.js';
 import type { OutcomeClass } from '../domain/payment/outcome.js';
@@ -29,8 +29,8 @@ export async function findInvoiceItem(db: Db, accountId: string, id: string): Pr
 /** Published objects of the rows, in their order, with lines and refunds read in two queries; `pages` adds the hosted addresses. */
 export async function invoiceViews(db: Db | Tx, rows: InvoiceRow[], environment: Environment, pages?: InvoicePages): Promise<InvoiceView[]> {
   if (rows.length === 0) return [];
-  const ids = rows.map((row) => row.id);
-  const intents = rows.flatMap((row) => (row.paymentIntentId ? [row.paymentIntentId] : []));
+  const ids = [...new Set(rows.map((row) => row.id))];
+  const intents = [...new Set(rows.flatMap((row) => (row.paymentIntentId ? [row.paymentIntentId] : [])))];
   const lines = await db.select().from(invoiceItems).where(and(inArray(invoiceItems.invoiceId, ids), isNull(invoiceItems.deletedAt))).orderBy(asc(invoiceItems.id));
   const returned =
     intents.length === 0
@@ -54,7 +54,7 @@ export async function invoiceViews(db: Db | Tx, rows: InvoiceRow[], environment:
 }
 
 /** The last attempt is being cancelled or replaced at its processor. */
-const operating = sql<boolean>`exists (select 1 from charge_operations o where o.charge_id = ${charges.id} and o.status = 'pending')`;
+export const operating = sql<boolean>`exists (select 1 from charge_operations o where o.charge_id = ${charges.id} and o.status = 'pending')`;
 
 /** Invoices that a subscription finalised, oldest first, with how their payments stand; not those that a person made for it. */
 export async function readInvoiceFacts(db: Db | Tx, subscriptionId: string): Promise<InvoiceFacts[]> {
@@ -65,7 +65,15 @@ export async function readInvoiceFacts(db: Db | Tx, subscriptionId: string): Pro
     .leftJoin(charges, eq(charges.id, paymentIntents.lastChargeId))
     .where(and(eq(invoices.subscriptionId, subscriptionId), isNotNull(invoices.finalizedAt), ne(invoices.billingReason, 'manual'), worthReading(subscriptionId)))
     .orderBy(asc(invoices.periodStart), asc(invoices.id));
-  return rows.map(({ invoice, operating: busy, ...attempt }) => ({
+  return rows.map(({ invoice, operating: busy, ...attempt }) => invoiceFactsOf(invoice, attempt, busy));
+}
+
+/** Of an invoice for which nobody was asked yet. */
+export const noAttempt = { status: null, declineCode: null, decision: null, outcomeClass: null, retryAdvice: null };
+
+/** `busy`: its last attempt is being cancelled or replaced. */
+export function invoiceFactsOf(invoice: InvoiceRow, attempt: AttemptFacts & { status: string | null }, busy: boolean): InvoiceFacts {
+  return {
     id: invoice.id,
     status: invoice.status,
     periodStart: invoice.periodStart,
@@ -83,7 +91,7 @@ export async function readInvoiceFacts(db: Db | Tx, subscriptionId: string): Pro
     failure: failureOf(attempt),
     finalizedAt: invoice.finalizedAt,
     reminderSentAt: invoice.reminderSentAt,
-  }));
+  };
 }
 
 const attemptFacts = {
@@ -94,7 +102,7 @@ const attemptFacts = {
   retryAdvice: charges.retryAdvice,
 };
 
-interface AttemptFacts {
+export interface AttemptFacts {
   declineCode: string | null;
   decision: Record<string, unknown> | null;
   outcomeClass: string | null;
@@ -108,7 +116,7 @@ function failureOf({ declineCode, decision, outcomeClass, retryAdvice }: Attempt
 }
 
 /** A subscription of years has many paid invoices: only what is owed, the one being charged and the newest matter. */
-function worthReading(subscriptionId: string) {
+export function worthReading(subscriptionId: string | SQL) {
   return sql`(${invoices.status} in ('open', 'past_due')
     or ${invoices.id} = (select s.charging_invoice_id from subscriptions s where s.id = ${subscriptionId})
     or ${invoices.id} = (select n.id from invoices n where n.subscription_id = ${subscriptionId} and n.finalized_at is not null and n.period_key is not null

@@ -3,6 +3,7 @@ import type { Change } from '../domain/change/change.js';
 import type { InvoiceDraft } from '../domain/invoice/invoice.draft.js';
 import { moveInvoice, refusedInvoice } from '../domain/invoice/invoice.machine.js';
 import { DomainError, notFound } from '../errors/domain-error.js';
+import { invoiceView } from '../views/invoice.view.js';
 import { raiseAttention } from './attention.writes.js';
 import type { Tx } from './client.js';
 import { enterBalance } from './customer-balance.writes.js';
@@ -122,19 +123,24 @@ async function unapply(tx: Tx, change: Change, { row, at }: { row: InvoiceRow; a
 
 interface InvoiceUpdate {
   row: InvoiceRow;
+  /** Where the invoice is of this transaction, so that nothing was refunded yet. */
+  lines?: InvoiceItemRow[] | null;
   set: Partial<InvoiceRow>;
   at: Date;
   event: string;
 }
 
-export async function updateInvoice(tx: Tx, change: Change, { row, set, at, event }: InvoiceUpdate): Promise<InvoiceRow> {
+export async function updateInvoice(tx: Tx, change: Change, { row, set, at, event, lines }: InvoiceUpdate): Promise<InvoiceRow> {
   const [written] = await tx
     .update(invoices)
     .set({ ...set, version: row.version + 1, updatedAt: at })
     .where(sql`${invoices.id} = ${row.id} and ${invoices.version} = ${row.version}`)
     .returning();
   if (!written) throw new DomainError('version_conflict');
-  const [before, after] = [...(await invoiceViews(tx, [row], change.environment)), ...(await invoiceViews(tx, [written], change.environment))];
+  const shown = [row, written];
+  const [before, after] = lines
+    ? shown.map((each) => invoiceView(each, { lines, refundIds: [] }, change.environment))
+    : await invoiceViews(tx, shown, change.environment);
   await mailInvoice(tx, change, written, event);
   await appendEvents(tx, change, [
     {
@@ -212,8 +218,14 @@ function periodKeyOf({ billingReason, periodStart }: InvoiceDraft, invoiceId: st
   return billingReason === 'subscription_update' ? `${key}:${invoiceId}` : key;
 }
 
+export interface NewInvoice {
+  row: InvoiceRow;
+  /** Null where some of them were there before. */
+  lines: InvoiceItemRow[] | null;
+}
+
 /** Stores a drawn invoice; takes its number in this transaction, so that numbers have no gaps. */
-export async function insertInvoice(tx: Tx, change: Change, subscription: SubscriptionRow, draft: InvoiceDraft): Promise<InvoiceRow> {
+export async function insertInvoice(tx: Tx, change: Change, subscription: SubscriptionRow, draft: InvoiceDraft): Promise<NewInvoice> {
   const number = draft.status === 'draft' ? null : await nextNumber(tx, change.accountId);
   const { row, lines } = invoiceRows(subscription, draft, number);
   await tx.insert(invoices).values(row);
@@ -221,7 +233,7 @@ export async function insertInvoice(tx: Tx, change: Change, subscription: Subscr
   const fresh = lines.filter(({ id }) => !taken.includes(id));
   if (fresh.length > 0) await tx.insert(invoiceItems).values(fresh);
   await takePendingLines(tx, change, { ids: taken, at: row.createdAt, invoiceId: row.id });
-  const [view] = await invoiceViews(tx, [row], change.environment);
+  const [view] = taken.length > 0 ? await invoiceViews(tx, [row], change.environment) : [invoiceView(row, { lines, refundIds: [] }, change.environment)];
   const event = (type: string): EventDraft => ({ type, kind: 'inv', objectId: row.id, customerId: row.customerId, data: view!, previous: null });
   const drafts = [event('invoice.created')];
   if (number !== null) drafts.push({ ...event('invoice.finalized'), previous: { status: 'draft' } });
@@ -229,7 +241,7 @@ export async function insertInvoice(tx: Tx, change: Change, subscription: Subscr
   const created = fresh.map((line) => createdEvent(change, line));
   if (number !== null) await mailInvoice(tx, change, row, 'invoice.finalized');
   await appendEvents(tx, change, [...drafts, ...created]);
-  return row;
+  return { row, lines: taken.length > 0 ? null : lines };
 }
 
 /** Takes the account's next number, until the transaction ends: whoever fails gives it back. */
@@ -243,7 +255,12 @@ export async function nextNumber(tx: Tx, accountId: string): Promise<number> {
 }
 
 /** Which intent collects the invoice, known once its payment begins. */
-export async function linkIntent(tx: Tx, change: Change, { invoiceId, paymentIntentId, at }: { invoiceId: string; paymentIntentId: string; at: Date }): Promise<void> {
-  const row = await lockInvoice(tx, change.accountId, invoiceId);
-  if (row.paymentIntentId !== paymentIntentId) await updateInvoice(tx, change, { row, set: { paymentIntentId }, at, event: 'invoice.updated' });
+export async function linkIntent(
+  tx: Tx,
+  change: Change,
+  { invoiceId, paymentIntentId, at, fresh }: { invoiceId: string; paymentIntentId: string; at: Date; fresh?: NewInvoice | null },
+): Promise<void> {
+  const row = fresh?.row ?? (await lockInvoice(tx, change.accountId, invoiceId));
+  const update = { row, set: { paymentIntentId }, at, event: 'invoice.updated', lines: fresh?.lines };
+  if (row.paymentIntentId !== paymentIntentId) await updateInvoice(tx, change, update);
 }

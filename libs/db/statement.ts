@@ -1,6 +1,6 @@
 import { getTableColumns, getTableName, is, SQL, type InferInsertModel } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
-import type { InsertShape, Statement } from './batch.js';
+import type { InsertShape, Row, Statement } from './batch.js';
 
 /** Text that is not a parameter, such as `clock_timestamp()`. It takes none. */
 export class Literal {
@@ -83,6 +83,16 @@ export function updateStatement<Table extends PgTable>(
   const text = textOf(`update ${name} ${marks.join(',')} ${where.text} ${where.returning ?? ''}`, () =>
     numbered(`update ${quoted(name)} set ${marks.join(', ')} where ${where.text}${where.returning ? ` returning ${where.returning}` : ''}`));
   return { text, values };
+}
+
+/** A row of `select *` that a batch answered, as the query builder answers it. */
+export function rowOf<Table extends PgTable>(table: Table, row: Row): Table['$inferSelect'] {
+  const read: Row = {};
+  for (const [key, { name, column }] of shapeOf(table).columns) {
+    const value = row[name];
+    read[key] = value === null || value === undefined ? null : column.mapFromDriverValue(value);
+  }
+  return read as Table['$inferSelect'];
 }
 
 function cell(column: PgColumn, value: unknown, values: unknown[]): string {

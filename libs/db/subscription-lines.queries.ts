@@ -31,7 +31,11 @@ export async function readPendingLines(db: Db | Tx, owner: Owner): Promise<Pendi
       ),
     )
     .orderBy(asc(invoiceItems.id));
-  return rows.map(({ row, backed: isBacked }) => ({ ...lineOf(row), priceType: row.priceType, pendingId: row.id, isOwn: row.subscriptionId !== null, isBacked }));
+  return rows.map((each) => pendingLineOf(each.row, each.backed));
+}
+
+export function pendingLineOf(row: InvoiceItemRow, isBacked: boolean): PendingLine {
+  return { ...lineOf(row), priceType: row.priceType, pendingId: row.id, isOwn: row.subscriptionId !== null, isBacked };
 }
 
 export function lineOf(row: InvoiceItemRow): InvoiceLine {

@@ -7,14 +7,20 @@ import { testClockById } from './test-clock.queries.js';
 import { invoices, type SubscriptionRow } from './schema/index.js';
 
 /** What the workflow holds of the row. */
-export async function runOf(db: Db | Tx, row: SubscriptionRow, { environment }: Pick<Change, 'environment'>): Promise<SubscriptionRun> {
+export async function runOf(db: Db | Tx, row: SubscriptionRow, change: Pick<Change, 'environment'>): Promise<SubscriptionRun> {
   const intentId = row.chargingInvoiceId ? await intentOfInvoice(db, row.chargingInvoiceId) : null;
+  const run = runFrom(row, change, intentId);
+  return row.testClockId === null ? run : { ...run, nextActionAt: await dueOnClock(db, row) };
+}
+
+/** The same where the payment of `chargingInvoiceId` is known, of a row on real time. */
+export function runFrom(row: SubscriptionRow, { environment }: Pick<Change, 'environment'>, intentId: string | null): SubscriptionRun {
   const onClock = row.testClockId !== null;
   return {
     version: row.version,
     status: row.status,
     billingStatus: row.billingStatus,
-    nextActionAt: onClock ? await dueOnClock(db, row) : (row.nextActionAt?.toISOString() ?? null),
+    nextActionAt: row.nextActionAt?.toISOString() ?? null,
     charging: intentId ? { intentId, publicId: publicId('pi', environment, intentId) } : null,
     ended: row.status === 'cancelled' && row.chargingInvoiceId === null,
     ...(onClock ? { onClock } : {}),

@@ -1,8 +1,8 @@
 import { and, eq, inArray, isNull } from 'drizzle-orm';
 import type { Change } from '../domain/change/change.js';
+import { isOwed } from '../domain/invoice/invoice.machine.js';
 import { planCreate } from '../domain/subscription/create-subscription.js';
 import type { Facts, Plan, SubscriptionEvent } from '../domain/subscription/plan.js';
-import { planStepUntil } from '../domain/subscription/step-until.js';
 import { planCommand, type CommandOutcome, type SubscriptionCommand } from '../domain/subscription/subscription.command.js';
 import { nextDue } from '../domain/subscription/subscription.schedule.js';
 import type { SubscriptionState } from '../domain/subscription/subscription.state.js';
@@ -12,19 +12,18 @@ import type { Tx } from './client.js';
 import { findCommand, oncePerCommand } from './command.writes.js';
 import { enterBalance, lockBalance } from './customer-balance.writes.js';
 import { queueEmail } from './email.writes.js';
-import { appendEvents, previousValues, type EventDraft } from './event.writes.js';
+import { appendEvents, previousValues, tellTogether, type EventDraft } from './event.writes.js';
 import { findInvoice } from './invoice.queries.js';
-import { closeInvoice, insertInvoice, linkIntent, markPastDue, markReminded } from './invoice.writes.js';
+import { closeInvoice, insertInvoice, linkIntent, markPastDue, markReminded, type NewInvoice } from './invoice.writes.js';
 import { emailOf, tellUpcoming } from './subscription-notices.writes.js';
-import { derivedId } from './mint.js';
 import { addPendingLines, dropPendingLines } from './pending-line.writes.js';
 import { ownTime } from './subscription-time.writes.js';
 import { writeItemChanges } from './subscription-item.writes.js';
 import { checkExpectedTotal, resolveItemPrices, resolveSubscription, type SubscriptionRequest } from './subscription-prices.queries.js';
 import { pricedItemView, readFacts, readPricedItems, viewWithItems, type Clockwork, type PricedItem } from './subscription.queries.js';
-import { runOf } from './subscription-run.queries.js';
+import { runFrom, runOf } from './subscription-run.queries.js';
+import type { Standing } from './subscription-standing.queries.js';
 import { factsOfNew, givenBack, itemRows, nameAfter, subscriptionRow } from './subscription.record.js';
-import { tickTestClock } from './test-clock.writes.js';
 import { prices, subscriptionItems, subscriptions, type InvoiceRow, type SubscriptionRow } from './schema/index.js';
 
 /** What a subscription asks of payments inside its transactions; the room of payments answers them. */
@@ -42,7 +41,7 @@ export interface WriteResult extends CommandOutcome {
   advance: string[];
 }
 
-interface Writing {
+export interface Writing {
   clock: Clockwork;
   payments: InvoicePayments;
   /** The subscription lives on a test clock that advances: as far as it may go. */
@@ -88,25 +87,7 @@ export async function changeSubscription(tx: Tx, asked: Change, { subscriptionId
   });
 }
 
-/**
- * The next due fact, if there is one; its command is derived from the row's version, so it never takes effect twice. With `until`
- * its test clock moves on to what is due by then.
- */
-export async function stepSubscription(tx: Tx, origin: Change, subscriptionId: string, writing: Writing): Promise<WriteResult & { acted: boolean }> {
-  const row = await lockSubscription(tx, origin.accountId, subscriptionId);
-  const asked: Change = { ...origin, commandId: derivedId('subscription', subscriptionId, row.version) };
-  const { change, clock } = await ownTime(tx, asked, { testClockId: row.testClockId, clock: writing.clock });
-  const known = await readFacts(tx, row, clock);
-  const step = planStepUntil(row, known, writing.until ?? known.now);
-  if (!step) return { ...(await unchanged(tx, change, row)), acted: false };
-  const { plan, facts } = step;
-  if (writing.until && !(await tickTestClock(tx, row.testClockId!, facts.now))) throw new DomainError('conflict', 'The test clock does not advance.');
-  const at = row.testClockId ? { ...change, clockTime: facts.now.toISOString() } : change;
-  const result = await writePlan(tx, at, { before: row, row: { ...row, ...plan.next }, plan, facts, payments: writing.payments });
-  return { ...result, acted: true };
-}
-
-async function lockSubscription(tx: Tx, accountId: string, id: string): Promise<SubscriptionRow> {
+export async function lockSubscription(tx: Tx, accountId: string, id: string): Promise<SubscriptionRow> {
   const [row] = await tx
     .select()
     .from(subscriptions)
@@ -122,12 +103,27 @@ interface PlanWrite {
   plan: Plan;
   facts: Facts;
   payments: InvoicePayments;
+  /** What was read without a lock: whoever changed any of it meanwhile is found by a version. */
+  known?: Pick<Standing, 'items' | 'intents'> & { fresh?: NewInvoice | null };
 }
 
-async function writePlan(tx: Tx, change: Change, { before, row, plan, facts, payments }: PlanWrite): Promise<WriteResult> {
+/** What a plan has become. */
+export interface WrittenPlan {
+  result: WriteResult;
+  row: SubscriptionRow;
+  invoice: NewInvoice | null;
+}
+
+/** @throws DomainError `version_conflict` when the row, or what the plan takes in, is another than was read. */
+export async function writePlan(tx: Tx, change: Change, write: PlanWrite): Promise<WriteResult> {
+  const { result } = await tellTogether(tx, change, () => applyPlan(tx, change, write));
+  return result;
+}
+
+export async function applyPlan(tx: Tx, change: Change, { before, row, plan, facts, payments, known }: PlanWrite): Promise<WrittenPlan> {
   const { now } = facts;
   const changesItems = plan.items.length + (plan.invoice?.turnover.length ?? 0) > 0;
-  const itemsBefore = before && changesItems ? await readPricedItems(tx, [row.id]) : null;
+  const itemsBefore = before && changesItems ? (known?.items ?? (await readPricedItems(tx, [row.id]))) : null;
   const written = before ? await updateRow(tx, before, { ...plan.next, name: nameAfter(before, plan, facts) }, now) : row;
   const advance: string[] = [];
   await writeItemChanges(tx, change, written, { changes: plan.items, at: now, step: 'items' });
@@ -139,12 +135,7 @@ async function writePlan(tx: Tx, change: Change, { before, row, plan, facts, pay
     const released = await close(tx, change, { closed, payments, now });
     if (released) advance.push(released);
   }
-  if (plan.charge) {
-    const charged = (await findInvoice(tx, change.accountId, plan.charge.invoiceId))!;
-    const { paymentMethodId } = plan.charge;
-    const paymentIntentId = await payments.begin(tx, change, { invoice: charged, subscription: written, paymentMethodId, now });
-    await linkIntent(tx, change, { invoiceId: charged.id, paymentIntentId, at: now });
-  }
+  const begun = plan.charge ? await beginCharge(tx, change, { row: written, charge: plan.charge, payments, now, fresh: known?.fresh }) : null;
   if (plan.creditAtom > 0) await credit(tx, change, { row: written, amountAtom: plan.creditAtom, now });
   for (const { invoiceId, amountAtom } of plan.refunds) {
     const refunded = (await findInvoice(tx, change.accountId, invoiceId))!;
@@ -154,11 +145,33 @@ async function writePlan(tx: Tx, change: Change, { before, row, plan, facts, pay
   if (plan.upcoming) await tellUpcoming(tx, change, { row: written, draft: plan.upcoming });
   for (const { kind, invoiceId } of plan.emails) await queueEmail(tx, change, emailOf(written, change, { kind, invoiceId }));
   if (plan.attention) await missedPeriods(tx, written, plan.attention, now);
-  await appendEvents(tx, change, await eventsOf(tx, change, { before, itemsBefore, row: written, events: plan.events }));
-  const run = await runOf(tx, written, change);
+  const items = known && !changesItems ? known.items : await readPricedItems(tx, [row.id]);
+  await appendEvents(tx, change, eventsOf(change, { before, itemsBefore, items, row: written, events: plan.events }));
+  const charging = begun ?? known?.intents.get(written.chargingInvoiceId ?? '');
+  const run = known && charging !== undefined && written.testClockId === null ? runFrom(written, change, charging) : await runOf(tx, written, change);
   const settled = !isMoneyAwaited(written, now);
   const pendingIds = pending.map(({ id }) => id);
-  return { run, settled, ...givenBack(plan), invoiceId: invoice?.id ?? null, pendingIds, advance };
+  const result = { run, settled, ...givenBack(plan), invoiceId: invoice?.row.id ?? null, pendingIds, advance };
+  return { result, row: written, invoice };
+}
+
+interface Charging {
+  row: SubscriptionRow;
+  charge: NonNullable<Plan['charge']>;
+  payments: InvoicePayments;
+  now: Date;
+  /** Drawn in this transaction. */
+  fresh?: NewInvoice | null;
+}
+
+/** Answers the UUID of the intent. */
+async function beginCharge(tx: Tx, change: Change, { row, charge, payments, now, ...known }: Charging): Promise<string> {
+  const fresh = known.fresh?.row.id === charge.invoiceId ? known.fresh : null;
+  const invoice = fresh?.row ?? (await findInvoice(tx, change.accountId, charge.invoiceId))!;
+  if (!isOwed(invoice.status)) throw new DomainError('version_conflict');
+  const paymentIntentId = await payments.begin(tx, change, { invoice, subscription: row, paymentMethodId: charge.paymentMethodId, now });
+  await linkIntent(tx, change, { invoiceId: invoice.id, paymentIntentId, at: now, fresh });
+  return paymentIntentId;
 }
 
 /** A payment is to begin now, or has begun. */
@@ -176,11 +189,12 @@ async function updateRow(tx: Tx, before: SubscriptionRow, next: SubscriptionStat
   return written;
 }
 
-async function finalise(tx: Tx, change: Change, { row, plan, facts }: Pick<PlanWrite, 'row' | 'plan' | 'facts'>): Promise<InvoiceRow> {
+async function finalise(tx: Tx, change: Change, { row, plan, facts }: Pick<PlanWrite, 'row' | 'plan' | 'facts'>): Promise<NewInvoice> {
   const draft = plan.invoice!;
   const balanceAtom = draft.appliedBalanceAtom + draft.creditedAtom > 0 ? await lockBalance(tx, row.accountId, row) : null;
   if (draft.appliedBalanceAtom > 0 && balanceAtom !== facts.balanceAtom) throw new DomainError('version_conflict');
-  const invoice = await insertInvoice(tx, change, row, draft);
+  const drawn = await insertInvoice(tx, change, row, draft);
+  const { row: invoice } = drawn;
   if (draft.appliedBalanceAtom > 0) {
     const entry = { customerId: row.customerId, currency: row.currency, amountAtom: -draft.appliedBalanceAtom, invoiceId: invoice.id };
     await enterBalance(tx, change, { ...entry, type: 'applied_to_invoice', description: `Applied to invoice ${invoice.number}` }, facts.now);
@@ -190,7 +204,7 @@ async function finalise(tx: Tx, change: Change, { row, plan, facts }: Pick<PlanW
     await enterBalance(tx, change, { ...entry, type: 'adjustment', description: `Credit of invoice ${invoice.number}` }, facts.now);
   }
   if (draft.carried) await addPendingLines(tx, change, row, { lines: [draft.carried], at: facts.now });
-  return invoice;
+  return drawn;
 }
 
 interface Closing {
@@ -220,12 +234,15 @@ async function missedPeriods(tx: Tx, row: SubscriptionRow, reason: string, at: D
   await raiseAttention(tx, { accountId: row.accountId, type: 'subscription_missed_periods', kind: 'sub', objectId: row.id, reason, actions }, at);
 }
 
-async function eventsOf(
-  tx: Tx,
-  change: Change,
-  { before, itemsBefore, row, events }: { before: SubscriptionRow | null; itemsBefore: PricedItem[] | null; row: SubscriptionRow; events: SubscriptionEvent[] },
-): Promise<EventDraft[]> {
-  const items = await readPricedItems(tx, [row.id]);
+interface Told {
+  before: SubscriptionRow | null;
+  itemsBefore: PricedItem[] | null;
+  row: SubscriptionRow;
+  items: PricedItem[];
+  events: SubscriptionEvent[];
+}
+
+function eventsOf(change: Change, { before, itemsBefore, row, items, events }: Told): EventDraft[] {
   const data = viewWithItems(row, items, change.environment);
   const previous = before ? previousValues(viewWithItems(before, itemsBefore ?? items, change.environment), data) : null;
   const told = events.length === 0 && previous && isWorthTelling(data, previous) ? (['updated'] as const) : events;
@@ -257,6 +274,11 @@ function itemEvents(change: Change, row: SubscriptionRow, items: PricedItem[]): 
   }));
 }
 
-async function unchanged(tx: Tx, change: Change, row: SubscriptionRow): Promise<WriteResult> {
-  return { run: await runOf(tx, row, change), settled: true, creditAtom: 0, refundAtom: 0, invoiceId: null, advance: [] };
+export async function unchanged(tx: Tx, change: Change, row: SubscriptionRow): Promise<WriteResult> {
+  return settledOutcome(await runOf(tx, row, change));
+}
+
+/** Of a command or step that found nothing to do. */
+export function settledOutcome(run: WriteResult['run']): WriteResult {
+  return { run, settled: true, creditAtom: 0, refundAtom: 0, invoiceId: null, advance: [] };
 }

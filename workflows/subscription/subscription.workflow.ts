@@ -201,9 +201,9 @@ async function acceptSteps(entity: SubscriptionEntity, input: SubscriptionInput,
 /** The loop's own payment with the steps that its outcome brings about; what is not final goes on in a workflow of its own. */
 async function collect(entity: SubscriptionEntity, input: SubscriptionInput, intentId: string): Promise<void> {
   const { accountId, subscriptionId } = input;
-  const { stepped, ...advanced } = await payments.collectSubscription({ accountId, subscriptionId, intentId, now: now() });
+  const { final, start, stepped } = await payments.collectSubscription({ accountId, subscriptionId, intentId, now: now() });
   entity.handOver(intentId);
-  if (!advanced.final) await startPayment(advanced);
+  if (!final && start) await startPayment({ start });
   if (stepped) await acceptSteps(entity, input, stepped);
   else entity.look();
 }
@@ -251,7 +251,7 @@ async function advanceBeside(intentId: string): Promise<void> {
   if (!advanced.final) await startPayment(advanced);
 }
 
-async function startPayment({ start: { summary, ...input } }: AdvancedPayment): Promise<void> {
+async function startPayment({ start: { summary, ...input } }: Pick<AdvancedPayment, 'start'>): Promise<void> {
   try {
     await startChild(paymentWorkflow, {
       workflowId: paymentWorkflowId(input.payment),

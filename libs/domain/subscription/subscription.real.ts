@@ -6,6 +6,7 @@ import { planCreate } from './create-subscription.js';
 import type { ItemInput } from './item-changes.js';
 import { defaultDunningPolicy } from './dunning-policy.js';
 import { planPause } from './pause-subscription.js';
+import { factsAfter } from './facts-after.js';
 import type { Facts, InvoiceFacts, ItemPrice, Plan } from './plan.js';
 import { planResume } from './resume-subscription.js';
 import { planStep } from './step-subscription.js';
@@ -238,11 +239,20 @@ export class RealSubscription implements Subject {
 
   private rest(): void {
     for (let steps = 0; steps < mostSteps; steps += 1) {
-      const plan = planStep(this.s, this.facts());
+      const facts = this.facts();
+      const plan = planStep(this.s, facts);
       if (!plan) return;
       this.apply(plan);
+      this.assertFollows(facts, plan);
     }
     throw new Error(`no rest after ${mostSteps} steps at one moment: ${stateOf(this.s)}`);
+  }
+
+  /** The step after a plan is the same by the facts that follow from it as by those that are read again. */
+  private assertFollows(facts: Facts, plan: Plan): void {
+    const after = factsAfter(facts, plan, this.s, plan.invoice ? this.invoices.at(-1)! : null);
+    const [known, read] = [after, this.facts()].map((each) => JSON.stringify(each && planStep(this.s, each)));
+    if (after && known !== read) throw new Error(`after ${JSON.stringify(plan)}: ${known} instead of ${read}`);
   }
 
   private apply(plan: Plan | null): void {
