@@ -6,6 +6,7 @@ import { startTestStack, type TestStack } from '../../apps/cli/src/stack/test-st
 import { parsePublicId } from '../../libs/views/ids.js';
 import { bareLoop, makeBacklog, untilReceived, type ReceiverReport } from './deliveries.js';
 import { measureExecutions, measureHanging } from './executions.js';
+import { measureIsolation } from './isolation.js';
 import { load, percentile } from './measure.js';
 import { residentMiB } from './memory.js';
 import { measureRenewals } from './renewals.js';
@@ -14,7 +15,7 @@ import { setStage, type Stage } from './stage.js';
 import { startSubprocess } from './subprocess.js';
 
 const quick = process.argv.includes('--quick');
-const parts = ['payments', 'executions', 'reads', 'deliveries', 'renewals', 'memory'] as const;
+const parts = ['payments', 'executions', 'reads', 'deliveries', 'isolation', 'renewals', 'memory'] as const;
 type Part = (typeof parts)[number];
 const only = process.argv.includes('--only') ? process.argv.slice(process.argv.indexOf('--only') + 1).filter((each) => !each.startsWith('--')) : [];
 const wants = (part: Part) => only.length === 0 || only.includes(part);
@@ -25,7 +26,7 @@ const heading = (text: string) => process.stdout.write(`\n${text}\n`);
 async function main(): Promise<void> {
   const unknown = only.find((each) => !(parts as readonly string[]).includes(each));
   if (unknown !== undefined) throw new Error(`no such part: ${unknown}; known: ${parts.join(', ')}`);
-  if (parts.slice(0, 4).some(wants)) await measureTogether();
+  if (parts.slice(0, 5).some(wants)) await measureTogether();
   if (wants('renewals')) {
     heading('renewals');
     await measureRenewals(report, { quick });
@@ -48,6 +49,10 @@ async function measureTogether(): Promise<void> {
     }
     if (wants('reads')) await measureReads(stack, stage);
     if (wants('deliveries')) await measureDeliveries(stage);
+    if (wants('isolation')) {
+      heading('endpoints that fail beside others');
+      await measureIsolation(report, stage, { quick });
+    }
     await stage.close();
   } finally {
     await stack.remove();
