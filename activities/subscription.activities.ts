@@ -1,4 +1,3 @@
-import { Context } from '@temporalio/activity';
 import { toFailure } from '../libs/contracts/domain-failure.js';
 import type {
   StepArgs,
@@ -22,6 +21,7 @@ import { advancePayment } from '../libs/payments/advance-payment.js';
 import { invoicePayments } from '../libs/payments/invoice-payments.js';
 import type { PaymentDeps } from '../libs/payments/payment.deps.js';
 import { paymentStart } from '../libs/payments/payment-start.js';
+import { beating } from './heartbeat.js';
 import { advanceOnClock } from './subscription.clock.js';
 import { stepsFrom } from './subscription.steps.js';
 
@@ -69,10 +69,10 @@ export function createSubscriptionActivities(deps: SubscriptionDeps): Activities
 
     moveSubscription: (args) => stepsFrom(args, step),
 
-    advanceInvoicePayment: ({ intentId }) => beating(async () => ({ final: await isFinal(intentId), start: await startOf(intentId) })),
+    advanceInvoicePayment: ({ intentId }) => beating(heartbeatMs, async () => ({ final: await isFinal(intentId), start: await startOf(intentId) })),
 
     collectSubscription: ({ intentId, ...args }) =>
-      beating(async () => {
+      beating(heartbeatMs, async () => {
         const clock = clockFrom(args.now);
         const final = await isFinal(intentId);
         const start = final ? null : await startOf(intentId);
@@ -84,7 +84,7 @@ export function createSubscriptionActivities(deps: SubscriptionDeps): Activities
     advanceSubscription({ accountId, subscriptionId, until }) {
       const change = systemChange(accountId, payments.environment);
       const own = { ...writing(subscriptionId, until), until: new Date(until) };
-      return beating(() => advanceOnClock({ payments, step: () => write(change, (tx) => stepUnderLock(tx, change, subscriptionId, own)) }));
+      return beating(heartbeatMs, () => advanceOnClock({ payments, step: () => write(change, (tx) => stepUnderLock(tx, change, subscriptionId, own)) }));
     },
   };
 }
@@ -93,16 +93,6 @@ export function createSubscriptionActivities(deps: SubscriptionDeps): Activities
 function clockFrom(now: string): () => string {
   const started = performance.now();
   return () => new Date(Math.floor(Date.parse(now) + performance.now() - started)).toISOString();
-}
-
-async function beating<T>(work: () => Promise<T>): Promise<T> {
-  const context = Context.current();
-  const heartbeat = setInterval(() => context.heartbeat(), heartbeatMs);
-  try {
-    return await work();
-  } finally {
-    clearInterval(heartbeat);
-  }
 }
 
 function systemChange(accountId: string, environment: Change['environment']): Change {

@@ -1,4 +1,3 @@
-import { Context } from '@temporalio/activity';
 import type { ClockStanding } from '../libs/contracts/subscription.contract.js';
 import type { AdvanceState, TestClockActivities } from '../libs/contracts/test-clock.contract.js';
 import { transact } from '../libs/db/change.js';
@@ -12,6 +11,7 @@ import { failAdvance, finishAdvance, noteWaiting, tickTestClock } from '../libs/
 import type { Change } from '../libs/domain/change/change.js';
 import type { Environment } from '../libs/domain/environment.js';
 import { DomainError } from '../libs/errors/domain-error.js';
+import { beating } from './heartbeat.js';
 
 export interface TestClockDeps {
   db: Db;
@@ -35,17 +35,12 @@ const mostRepeats = 20;
 /** Safe to run at any time and twice: everything is found in rows. */
 export function createTestClockActivities(deps: TestClockDeps): TestClockActivities {
   return {
-    async advanceTestClock({ clockId }) {
-      const context = Context.current();
-      const heartbeat = setInterval(() => context.heartbeat(), heartbeatMs);
-      try {
+    advanceTestClock: ({ clockId }) =>
+      beating(heartbeatMs, async () => {
         const clock = await testClockById(deps.db, clockId);
-        if (clock?.deletedAt) return await clear(deps, clock);
-        return clock?.status === 'advancing' ? await advance(deps, clock) : 'done';
-      } finally {
-        clearInterval(heartbeat);
-      }
-    },
+        if (clock?.deletedAt) return clear(deps, clock);
+        return clock?.status === 'advancing' ? advance(deps, clock) : 'done';
+      }),
   };
 }
 

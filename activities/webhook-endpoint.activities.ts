@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import { Context } from '@temporalio/activity';
 import type { DrainInput, DrainOutcome, WebhookEndpointActivities } from '../libs/contracts/webhook-endpoint.contract.js';
+import { beating } from './heartbeat.js';
 import { drainEndpoint, type DrainDeps } from './webhook-endpoint.drain.js';
 
 export interface WebhookEndpointDeps extends DrainDeps {
@@ -18,14 +18,11 @@ export function createWebhookEndpointActivities(deps: WebhookEndpointDeps): Webh
 
   return {
     async drainEndpoint(input: DrainInput): Promise<DrainOutcome> {
-      const context = Context.current();
-      const heartbeat = setInterval(() => context.heartbeat(), heartbeatMs);
       running += 1;
       try {
-        return await drainEndpoint(deps, { ...input, mayLinger, cancelled: context.cancellationSignal });
+        return await beating(heartbeatMs, ({ cancellationSignal: cancelled }) => drainEndpoint(deps, { ...input, mayLinger, cancelled }));
       } finally {
         running -= 1;
-        clearInterval(heartbeat);
       }
     },
   };
