@@ -5,11 +5,13 @@ import { emails, type EmailRow } from './schema/index.js';
 /** Longer than a try may take: a mail whose sender died is tried again then. */
 const claimSeconds = 60;
 
+/** Ids of mails that wait, are due and that nobody holds, the longest waiting first; locked. */
+const dueIds = (limit: number) => sql`(select e.id from emails e where e.status = 'pending' and e.next_attempt_at <= clock_timestamp()
+    and (e.claim_until is null or e.claim_until < clock_timestamp())
+  order by e.next_attempt_at limit ${limit} for update skip locked)`;
+
 /** Takes due mails, the longest waiting first; nobody else gets them for a minute. Each claim counts as a try. */
 export async function claimEmails(db: Db, limit: number): Promise<EmailRow[]> {
-  const due = sql`(select e.id from emails e where e.status = 'pending' and e.next_attempt_at <= clock_timestamp()
-      and (e.claim_until is null or e.claim_until < clock_timestamp())
-    order by e.next_attempt_at limit ${limit} for update skip locked)`;
   return db
     .update(emails)
     .set({
@@ -17,7 +19,7 @@ export async function claimEmails(db: Db, limit: number): Promise<EmailRow[]> {
       attempts: sql`${emails.attempts} + 1`,
       version: sql`${emails.version} + 1`,
     })
-    .where(sql`${emails.id} in ${due}`)
+    .where(sql`${emails.id} in ${dueIds(limit)}`)
     .returning();
 }
 
@@ -49,7 +51,6 @@ export async function recordHandover(db: Db, { id, attempts }: Pick<EmailRow, 'i
 export async function refuseEmails(db: Db, { reason, limit }: { reason: string; limit: number }): Promise<number> {
   const { rowCount } = await db.execute(sql`
     update emails set status = 'not_sent', reason = ${reason}, next_attempt_at = null, claim_until = null, version = version + 1, updated_at = clock_timestamp()
-     where id in (select e.id from emails e where e.status = 'pending' and e.next_attempt_at <= clock_timestamp() and (e.claim_until is null or e.claim_until < clock_timestamp())
-                   order by e.next_attempt_at limit ${limit} for update skip locked)`);
+     where id in ${dueIds(limit)}`);
   return rowCount ?? 0;
 }
