@@ -1,9 +1,11 @@
-import { and, asc, eq } from 'drizzle-orm';
+import { and, eq } from 'drizzle-orm';
 import { defaultEmailSettings, type EmailFacts, type EmailTold } from '../domain/email/email.js';
 import { nextInvoice } from '../domain/subscription/next-invoice.js';
 import type { Db } from './client.js';
-import { accounts, customers, emails, invoiceItems, invoices, subscriptions, type CustomerRow, type EmailRow, type SubscriptionRow } from './schema/index.js';
-import { readFacts } from './subscription.queries.js';
+import { findInvoice } from './invoice.queries.js';
+import { linesOf } from './manual-invoice.queries.js';
+import { accounts, customers, emails, type CustomerRow, type EmailRow, type InvoiceItemRow, type InvoiceRow, type SubscriptionRow } from './schema/index.js';
+import { findSubscription, readFacts } from './subscription.queries.js';
 
 export async function findEmail(db: Db, accountId: string, id: string): Promise<EmailRow | undefined> {
   const [row] = await db.select().from(emails).where(and(eq(emails.id, id), eq(emails.accountId, accountId)));
@@ -19,15 +21,20 @@ export interface EmailSubject {
   told: Partial<EmailTold> | null;
 }
 
+/** With the invoice's whole row, from which its link is made. */
+export type ReadEmailFacts = Omit<EmailFacts, 'invoice'> & { invoice: (InvoiceRow & { lines: InvoiceItemRow[] }) | null };
+
+const mostLines = 100;
+
 /** Everything a mail's words may name; null where the customer is gone. `at`: now. */
-export async function readEmailFacts(db: Db, subject: EmailSubject, at: Date): Promise<EmailFacts | null> {
+export async function readEmailFacts(db: Db, subject: EmailSubject, at: Date): Promise<ReadEmailFacts | null> {
   const [payer] = await db
     .select({ customer: customers, account: accounts })
     .from(customers)
     .innerJoin(accounts, eq(accounts.id, customers.accountId))
     .where(and(eq(customers.id, subject.customerId), eq(customers.accountId, subject.accountId)));
   if (!payer || payer.customer.deletedAt) return null;
-  const row = subject.subscriptionId ? await subscriptionOf(db, subject.accountId, subject.subscriptionId) : undefined;
+  const row = subject.subscriptionId ? await findSubscription(db, subject.accountId, subject.subscriptionId) : undefined;
   const settings = payer.account.emailSettings ?? defaultEmailSettings;
   return {
     accountName: payer.account.name,
@@ -45,16 +52,9 @@ function nameOf({ businessName, firstName, lastName }: CustomerRow): string | nu
   return person || businessName || null;
 }
 
-async function invoiceFacts(db: Db, accountId: string, id: string): Promise<EmailFacts['invoice']> {
-  const [row] = await db.select().from(invoices).where(and(eq(invoices.id, id), eq(invoices.accountId, accountId)));
-  if (!row) return null;
-  const lines = await db.select().from(invoiceItems).where(eq(invoiceItems.invoiceId, id)).orderBy(asc(invoiceItems.id)).limit(100);
-  return { ...row, lines };
-}
-
-async function subscriptionOf(db: Db, accountId: string, id: string): Promise<SubscriptionRow | undefined> {
-  const [row] = await db.select().from(subscriptions).where(and(eq(subscriptions.id, id), eq(subscriptions.accountId, accountId)));
-  return row;
+async function invoiceFacts(db: Db, accountId: string, id: string): Promise<ReadEmailFacts['invoice']> {
+  const row = await findInvoice(db, accountId, id);
+  return row ? { ...row, lines: (await linesOf(db, id)).slice(0, mostLines) } : null;
 }
 
 async function subscriptionFacts(db: Db, row: SubscriptionRow, at: Date): Promise<NonNullable<EmailFacts['subscription']>> {

@@ -2,7 +2,6 @@ import { claimEmails, recordHandover, refuseEmails, type Handover } from '../../
 import { readEmailFacts } from '../../../../libs/db/email.queries.js';
 import { onTestClock } from '../../../../libs/db/email.writes.js';
 import { hostedInvoiceUrl } from '../../../../libs/db/invoice-page.js';
-import { findInvoice } from '../../../../libs/db/invoice.queries.js';
 import type { EmailRow } from '../../../../libs/db/schema/index.js';
 import { isMailAddress, notConfigured, type EmailKind } from '../../../../libs/domain/email/email.js';
 import { emailModel } from '../../../../libs/email/email.model.js';
@@ -46,8 +45,7 @@ async function handOver({ config, db, log }: Composition, sender: EmailSender, m
   const outdated = outdatedReason(mail.kind as EmailKind, facts);
   if (outdated) return { status: 'not_sent', reason: outdated };
   if (!isMailAddress(mail.recipient)) return { status: 'failed', reason: 'The recipient is not a valid e-mail address.' };
-  const invoice = mail.invoiceId ? await findInvoice(db, mail.accountId, mail.invoiceId) : undefined;
-  const link = invoice ? hostedInvoiceUrl(config, invoice) : null;
+  const link = facts.invoice && hostedInvoiceUrl(config, facts.invoice);
   const rendered = renderEmail(emailModel(facts, { kind: mail.kind as EmailKind, link, at }));
   const { senderName, replyTo } = facts.settings;
   const email = publicId('email', config.environment, mail.id);
