@@ -7,7 +7,8 @@ import { appendEvents } from './event.writes.js';
 import { lockInvoice, updateInvoice } from './invoice.writes.js';
 import { amountOf, findBilled, findSaleable, linesOf } from './manual-invoice.queries.js';
 import { soldLine, totalOf } from './manual-invoice.record.js';
-import { itemEvent, markUsed } from './manual-invoice.writes.js';
+import { itemEvent } from './manual-invoice.writes.js';
+import { markPricesUsed } from './price.writes.js';
 import { invoiceItems, type InvoiceItemRow } from './schema/index.js';
 
 /** A person's wish for a line on the customer's next invoice; ids are UUIDs. */
@@ -35,7 +36,7 @@ export async function createPendingLine(tx: Tx, change: Change, wish: PendingLin
   const amountAtom = wish.amountAtom ?? amountOf(found, wish.quantity, ['quantity']);
   const line = { ...soldLine(change.accountId, wish, { ...found, ...wish, amountAtom }, now), id: wish.id };
   await tx.insert(invoiceItems).values(line);
-  await markUsed(tx, [line], now);
+  await markPricesUsed(tx, [line.priceId], now);
   await appendEvents(tx, change, [itemEvent(change, 'created', line)]);
   return line;
 }

@@ -1,4 +1,4 @@
-import { and, inArray, isNull, sql } from 'drizzle-orm';
+import { inArray, sql } from 'drizzle-orm';
 import type { Change } from '../domain/change/change.js';
 import { assertInvoiceMay, isOwed } from '../domain/invoice/invoice.machine.js';
 import { DomainError } from '../errors/domain-error.js';
@@ -10,8 +10,9 @@ import { findInvoice, invoiceViews } from './invoice.queries.js';
 import { commented, lockInvoice, nextNumber, updateInvoice } from './invoice.writes.js';
 import { linesOf, resolveInvoice, type ManualInvoice } from './manual-invoice.queries.js';
 import { draftedInvoice, finalisedInvoice, type FinalisedInvoice } from './manual-invoice.record.js';
+import { markPricesUsed } from './price.writes.js';
 import { readMinimum } from './subscription-lines.queries.js';
-import { invoiceItems, invoices, prices, type InvoiceItemRow, type InvoiceRow } from './schema/index.js';
+import { invoiceItems, invoices, type InvoiceItemRow, type InvoiceRow } from './schema/index.js';
 
 /**
  * A draft made by a person, with its lines; events `invoice.created`, `invoice_item.created` and, of lines that were pending,
@@ -29,7 +30,7 @@ export async function createDraft(tx: Tx, change: Change, wish: ManualInvoice, n
     const ids = taken.map(({ id }) => id);
     await tx.update(invoiceItems).set({ invoiceId: row.id, version: sql`${invoiceItems.version} + 1`, updatedAt: now }).where(inArray(invoiceItems.id, ids));
   }
-  await markUsed(tx, added, now);
+  await markPricesUsed(tx, added.map(({ priceId }) => priceId), now);
   const [data] = await invoiceViews(tx, [row], change.environment);
   await appendEvents(tx, change, [
     { type: 'invoice.created', kind: 'inv', objectId: row.id, customerId: row.customerId, data: data!, previous: null },
@@ -37,12 +38,6 @@ export async function createDraft(tx: Tx, change: Change, wish: ManualInvoice, n
     ...taken.map((line, index) => itemEvent(change, 'updated', line, resolved.pending[index])),
   ]);
   return row;
-}
-
-/** Prices that stand on an invoice are archived from now on, never deleted. */
-export async function markUsed(tx: Tx, lines: readonly InvoiceItemRow[], at: Date): Promise<void> {
-  const ids = lines.map(({ priceId }) => priceId);
-  if (ids.length > 0) await tx.update(prices).set({ usedAt: at }).where(and(inArray(prices.id, ids), isNull(prices.usedAt)));
 }
 
 export function itemEvent(change: Change, verb: 'created' | 'updated' | 'deleted', line: InvoiceItemRow, before?: InvoiceItemRow): EventDraft {

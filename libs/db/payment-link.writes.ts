@@ -11,6 +11,7 @@ import { appendEvents, previousValues } from './event.writes.js';
 import { newId } from './mint.js';
 import { readLinkParts } from './payment-link.queries.js';
 import { findWithoutCompanion } from './price-references.queries.js';
+import { markPricesUsed } from './price.writes.js';
 import { customers, paymentLinkAttempts, paymentLinkItems, paymentLinks, paymentRoutes, prices, products, type PaymentLinkRow } from './schema/index.js';
 
 /** The line on the attention list that a self-paused link opens; resolving it reopens the link. */
@@ -83,7 +84,7 @@ async function takePrices(tx: Tx, change: Change, { items, customerId }: { items
   const total = linkTotal(lines);
   if (total === null) throw invalidField('line_items', 'The lines add up to more than can be charged');
   if (total === 0) throw invalidField('line_items', 'The lines add up to nothing');
-  await tx.update(prices).set({ usedAt: new Date() }).where(and(inArray(prices.id, ids), isNull(prices.usedAt)));
+  await markPricesUsed(tx, ids, new Date());
   return rows[0]!.price.currency;
 }
 

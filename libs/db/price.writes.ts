@@ -1,4 +1,4 @@
-import { and, eq, isNull } from 'drizzle-orm';
+import { and, eq, inArray, isNull } from 'drizzle-orm';
 import type { Change } from '../domain/change/change.js';
 import type { Environment } from '../domain/environment.js';
 import { DomainError, invalidField } from '../errors/domain-error.js';
@@ -126,4 +126,9 @@ function refuseChangesOfTerms(before: PriceRow, fields: Partial<PriceFields>): v
     if (alwaysFree.has(key as keyof PriceFields) || JSON.stringify(value) === JSON.stringify(known)) continue;
     throw new DomainError('conflict', 'The price is in use: make a new one, and archive this one, to change what is paid.');
   }
+}
+
+/** Prices that somebody agreed to: from now on their terms stand, and they are archived, never deleted. */
+export async function markPricesUsed(tx: Tx, ids: readonly string[], at: Date): Promise<void> {
+  if (ids.length > 0) await tx.update(prices).set({ usedAt: at }).where(and(inArray(prices.id, [...ids]), isNull(prices.usedAt)));
 }

@@ -1,11 +1,12 @@
-import { and, eq, inArray, isNull } from 'drizzle-orm';
+import { eq } from 'drizzle-orm';
 import type { Change } from '../domain/change/change.js';
 import type { ItemChange } from '../domain/invoice/invoice.draft.js';
 import type { Tx } from './client.js';
 import { appendEvents, previousValues, type EventDraft } from './event.writes.js';
 import { pricedItemView, readPricedItems, type PricedItem } from './subscription.queries.js';
 import { newItemRow } from './subscription.record.js';
-import { prices, subscriptionItems, type SubscriptionRow } from './schema/index.js';
+import { markPricesUsed } from './price.writes.js';
+import { subscriptionItems, type SubscriptionRow } from './schema/index.js';
 
 export interface ItemWrites {
   changes: ItemChange[];
@@ -23,7 +24,7 @@ export async function writeItemChanges(tx: Tx, change: Change, row: Subscription
     else await updateItem(tx, { kind, item }, before.find((known) => known.item.id === item.id)!, at);
   }
   const named = changes.filter(({ kind }) => kind !== 'removed').map(({ item }) => item.priceId);
-  if (named.length > 0) await tx.update(prices).set({ usedAt: at }).where(and(inArray(prices.id, named), isNull(prices.usedAt)));
+  await markPricesUsed(tx, named, at);
   const after = await readPricedItems(tx, [row.id]);
   await appendEvents(tx, change, changes.flatMap((each) => eventOf(change, row, { change: each, before, after, at, step })));
 }

@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNull } from 'drizzle-orm';
+import { and, eq } from 'drizzle-orm';
 import type { Change } from '../domain/change/change.js';
 import { isOwed } from '../domain/invoice/invoice.machine.js';
 import { planCreate } from '../domain/subscription/create-subscription.js';
@@ -17,6 +17,7 @@ import { findInvoice } from './invoice.queries.js';
 import { closeInvoice, insertInvoice, linkIntent, markPastDue, markReminded, type NewInvoice } from './invoice.writes.js';
 import { emailOf, tellUpcoming } from './subscription-notices.writes.js';
 import { addPendingLines, dropPendingLines } from './pending-line.writes.js';
+import { markPricesUsed } from './price.writes.js';
 import { ownTime } from './subscription-time.writes.js';
 import { writeItemChanges } from './subscription-item.writes.js';
 import { checkExpectedTotal, resolveItemPrices, resolveSubscription, type SubscriptionRequest } from './subscription-prices.queries.js';
@@ -24,7 +25,7 @@ import { pricedItemView, readFacts, readPricedItems, viewWithItems, type Clockwo
 import { runFrom, runOf } from './subscription-run.queries.js';
 import type { Standing } from './subscription-standing.queries.js';
 import { factsOfNew, givenBack, itemRows, nameAfter, subscriptionRow } from './subscription.record.js';
-import { prices, subscriptionItems, subscriptions, type InvoiceRow, type SubscriptionRow } from './schema/index.js';
+import { subscriptionItems, subscriptions, type InvoiceRow, type SubscriptionRow } from './schema/index.js';
 
 /** What a subscription asks of payments inside its transactions; the room of payments answers them. */
 export interface InvoicePayments {
@@ -59,7 +60,7 @@ export async function createSubscription(tx: Tx, asked: Change, request: Subscri
     const row = subscriptionRow(change, resolved, plan, facts.now);
     await tx.insert(subscriptions).values(row);
     await tx.insert(subscriptionItems).values(itemRows(row, resolved));
-    await tx.update(prices).set({ usedAt: facts.now }).where(and(inArray(prices.id, resolved.items.map(({ price }) => price.id)), isNull(prices.usedAt)));
+    await markPricesUsed(tx, resolved.items.map(({ price }) => price.id), facts.now);
     return writePlan(tx, change, { before: null, row, plan, facts, payments: writing.payments });
   });
 }
