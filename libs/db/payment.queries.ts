@@ -191,7 +191,7 @@ export async function forsakenOperations(db: Tx, limit: number): Promise<Payment
     .innerJoin(paymentIntents, eq(paymentIntents.id, chargeOperations.paymentIntentId))
     .where(
       and(
-        eq(chargeOperations.status, sql.raw("'pending'")),
+        sql`${chargeOperations.status} = 'pending'`,
         forsaken,
         eq(paymentIntents.settled, false),
         sql`(${paymentIntents.leaseUntil} is null or ${paymentIntents.leaseUntil} < clock_timestamp())`,
