@@ -72,10 +72,23 @@ export interface InvoiceParts {
   hostedUrl?: string | null;
 }
 
+/** Amounts in atoms; nothing remains of what is paid or void. */
+export function invoiceAmounts(row: Pick<InvoiceFields, 'status' | 'totalAtom' | 'appliedBalanceAtom' | 'dueAtom' | 'paidAtom'>) {
+  const closed = row.status === 'paid' || row.status === 'void';
+  return {
+    total_amount_atom: row.totalAtom,
+    total_excluding_taxes_amount_atom: row.totalAtom,
+    tax_amount_atom: 0,
+    applied_balance_amount_atom: row.appliedBalanceAtom,
+    due_amount_atom: row.dueAtom,
+    paid_amount_atom: row.paidAtom,
+    remaining_amount_atom: closed ? 0 : row.dueAtom - row.paidAtom,
+  };
+}
+
 /** Amounts in atoms of `currency`; times RFC 3339 UTC. `invoice_number` is 0 until the invoice is finalised. */
 export function invoiceView(row: InvoiceFields, parts: InvoiceParts, environment: Environment) {
   const id = (kind: IdKind, uuid: string | null) => (uuid ? publicId(kind, environment, uuid) : null);
-  const owed = row.status === 'open' || row.status === 'past_due' || row.status === 'draft' || row.status === 'uncollectible';
   return {
     id: publicId('inv', environment, row.id),
     object: 'invoice',
@@ -87,13 +100,7 @@ export function invoiceView(row: InvoiceFields, parts: InvoiceParts, environment
     billing_reason: row.billingReason,
     collection_method: row.collectionMethod,
     currency: row.currency,
-    total_amount_atom: row.totalAtom,
-    total_excluding_taxes_amount_atom: row.totalAtom,
-    tax_amount_atom: 0,
-    applied_balance_amount_atom: row.appliedBalanceAtom,
-    due_amount_atom: row.dueAtom,
-    paid_amount_atom: row.paidAtom,
-    remaining_amount_atom: owed ? row.dueAtom - row.paidAtom : 0,
+    ...invoiceAmounts(row),
     refunded_amount_atom: row.refundedAtom,
     provider_type_fee_amount_atom: 0,
     period_start: row.periodStart.toISOString(),

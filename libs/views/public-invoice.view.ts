@@ -1,6 +1,6 @@
 import type { Environment } from '../domain/environment.js';
 import { publicId } from './ids.js';
-import type { InvoiceFields, InvoiceItemFields } from './invoice.view.js';
+import { invoiceAmounts, type InvoiceFields, type InvoiceItemFields } from './invoice.view.js';
 
 export interface PublicInvoiceParts {
   lines: InvoiceItemFields[];
@@ -18,18 +18,11 @@ const nowhere = { line1: null, line2: null, line3: null, city: null, state: null
 export function publicInvoiceView(row: InvoiceFields, parts: PublicInvoiceParts, environment: Environment) {
   const address = parts.billedTo.address ?? {};
   const written = ['line1', 'line2', 'line3', 'zip_code', 'city', 'state', 'country'].flatMap((key) => (address[key] ? [address[key]] : []));
-  const closed = row.status === 'paid' || row.status === 'void';
   return {
     id: publicId('inv', environment, row.id),
     status: row.status,
     currency: row.currency,
-    total_amount_atom: row.totalAtom,
-    total_excluding_taxes_amount_atom: row.totalAtom,
-    tax_amount_atom: 0,
-    applied_balance_amount_atom: row.appliedBalanceAtom,
-    due_amount_atom: row.dueAtom,
-    paid_amount_atom: row.paidAtom,
-    remaining_amount_atom: closed ? 0 : row.dueAtom - row.paidAtom,
+    ...invoiceAmounts(row),
     provider_type_fee_amount_atom: 0,
     total_discount_amount_atoms: [],
     created_at: row.createdAt.toISOString(),

@@ -81,6 +81,15 @@ const shown = z.string().nullable();
 const time = z.iso.datetime();
 const record = z.record(z.string(), z.unknown()).nullable();
 const none = z.array(z.unknown());
+const amounts = {
+  total_amount_atom: z.int(),
+  total_excluding_taxes_amount_atom: z.int(),
+  tax_amount_atom: z.int(),
+  applied_balance_amount_atom: z.int(),
+  due_amount_atom: z.int(),
+  paid_amount_atom: z.int(),
+  remaining_amount_atom: z.int(),
+};
 
 export const invoiceItemShape = z.object({
   id: z.string(),
@@ -123,13 +132,7 @@ export const invoiceShape = z.object({
   billing_reason: z.enum(billingReasons),
   collection_method: z.string(),
   currency: z.string(),
-  total_amount_atom: z.int(),
-  total_excluding_taxes_amount_atom: z.int(),
-  tax_amount_atom: z.int(),
-  applied_balance_amount_atom: z.int(),
-  due_amount_atom: z.int(),
-  paid_amount_atom: z.int(),
-  remaining_amount_atom: z.int(),
+  ...amounts,
   refunded_amount_atom: z.int(),
   provider_type_fee_amount_atom: z.int(),
   period_start: time,
@@ -177,13 +180,7 @@ export const publicInvoiceShape = z.object({
   id: z.string(),
   status: statuses,
   currency: z.string(),
-  total_amount_atom: z.int(),
-  total_excluding_taxes_amount_atom: z.int(),
-  tax_amount_atom: z.int(),
-  applied_balance_amount_atom: z.int(),
-  due_amount_atom: z.int(),
-  paid_amount_atom: z.int(),
-  remaining_amount_atom: z.int(),
+  ...amounts,
   provider_type_fee_amount_atom: z.int(),
   total_discount_amount_atoms: none,
   created_at: time,
