@@ -21,6 +21,17 @@ interface Row {
   command?: true;
 }
 
+const running = ['active/current', 'active/past_due', 'active/unpaid'] as const;
+/** What reaches the end of its trial or period by itself. */
+const reachesEnd = ['trialing/current', ...running] as const;
+/** Paused after it was paid for, or in a trial. */
+const pausedWithTime = ['paused/current', 'paused/past_due', 'paused/unpaid'] as const;
+const resumable = ['paused/current', 'paused/incomplete', 'paused/past_due', 'paused/unpaid'] as const;
+const paused = ['paused/scheduled', ...resumable] as const;
+const pausable = ['trialing/scheduled', ...reachesEnd] as const;
+const unpaused = ['trialing/scheduled', 'trialing/current', 'trialing/incomplete', ...running] as const;
+const alive = [...unpaused, ...paused] as const;
+
 /** The only place that knows which move leads where. A move that is not listed for a state is refused. */
 export const table = {
   create: { from: ['none'], to: ['trialing/scheduled', 'trialing/current', 'trialing/incomplete'] },
@@ -31,109 +42,26 @@ export const table = {
   trial_without_method: { from: ['trialing/current'], to: ['paused/incomplete', 'cancelled'] },
   expire: { from: ['trialing/incomplete'], to: ['cancelled'] },
   finalise_by_invoice: { from: ['trialing/current', 'trialing/incomplete'], to: ['active/current'] },
-  renew: { from: ['active/current', 'active/past_due', 'active/unpaid'], to: 'unchanged' },
+  renew: { from: running, to: 'unchanged' },
   charge_failed: { from: ['active/current', 'active/past_due'], to: ['active/past_due'] },
-  all_paid: { from: ['active/current', 'active/past_due', 'active/unpaid'], to: ['active/current'] },
-  paid_while_paused: { from: ['paused/current', 'paused/past_due', 'paused/unpaid'], to: ['paused/current'] },
+  all_paid: { from: running, to: ['active/current'] },
+  paid_while_paused: { from: pausedWithTime, to: ['paused/current'] },
   failed_while_paused: { from: ['paused/current', 'paused/past_due'], to: ['paused/past_due'] },
   dunning_ended: { from: ['active/past_due'], to: ['cancelled', 'paused/past_due', 'active/unpaid'] },
-  cancel_at_end_reached: {
-    from: ['trialing/current', 'active/current', 'active/past_due', 'active/unpaid'],
-    to: ['cancelled'],
-  },
-  pause_at_end_reached: {
-    from: ['trialing/current', 'active/current', 'active/past_due', 'active/unpaid'],
-    to: ['paused/current', 'paused/past_due', 'paused/unpaid'],
-  },
-  resume_refused: { from: ['paused/current', 'paused/incomplete', 'paused/past_due', 'paused/unpaid'], to: 'unchanged' },
-  resume_paid: { from: ['paused/current', 'paused/incomplete', 'paused/past_due', 'paused/unpaid'], to: ['active/current'] },
-  pause: {
-    from: ['trialing/scheduled', 'trialing/current', 'active/current', 'active/past_due', 'active/unpaid'],
-    to: ['paused/scheduled', 'paused/current', 'paused/past_due', 'paused/unpaid'],
-    command: true,
-  },
-  pause_at_end: {
-    from: ['trialing/scheduled', 'trialing/current', 'active/current', 'active/past_due', 'active/unpaid'],
-    to: 'unchanged',
-    command: true,
-  },
-  pause_again: {
-    from: ['paused/scheduled', 'paused/current', 'paused/incomplete', 'paused/past_due', 'paused/unpaid'],
-    to: 'unchanged',
-    command: true,
-  },
-  resume: {
-    from: ['paused/scheduled', 'paused/current', 'paused/incomplete', 'paused/past_due', 'paused/unpaid'],
-    to: [
-      'trialing/scheduled',
-      'trialing/current',
-      'active/current',
-      'active/past_due',
-      'active/unpaid',
-      'paused/current',
-      'paused/incomplete',
-      'paused/past_due',
-      'paused/unpaid',
-    ],
-    command: true,
-  },
-  cancel: {
-    from: [
-      'trialing/scheduled',
-      'trialing/current',
-      'trialing/incomplete',
-      'active/current',
-      'active/past_due',
-      'active/unpaid',
-      'paused/scheduled',
-      'paused/current',
-      'paused/incomplete',
-      'paused/past_due',
-      'paused/unpaid',
-    ],
-    to: ['cancelled'],
-    command: true,
-  },
-  cancel_at_end: {
-    from: ['trialing/scheduled', 'trialing/current', 'trialing/incomplete', 'active/current', 'active/past_due', 'active/unpaid'],
-    to: 'unchanged',
-    command: true,
-  },
+  cancel_at_end_reached: { from: reachesEnd, to: ['cancelled'] },
+  pause_at_end_reached: { from: reachesEnd, to: pausedWithTime },
+  resume_refused: { from: resumable, to: 'unchanged' },
+  resume_paid: { from: resumable, to: ['active/current'] },
+  pause: { from: pausable, to: ['paused/scheduled', ...pausedWithTime], command: true },
+  pause_at_end: { from: pausable, to: 'unchanged', command: true },
+  pause_again: { from: paused, to: 'unchanged', command: true },
+  resume: { from: paused, to: [...pausable, ...resumable], command: true },
+  cancel: { from: alive, to: ['cancelled'], command: true },
+  cancel_at_end: { from: unpaused, to: 'unchanged', command: true },
   end_trial: { from: ['trialing/current'], to: ['trialing/current', 'active/current', 'paused/incomplete', 'cancelled'], command: true },
-  change_items: {
-    from: [
-      'trialing/scheduled',
-      'trialing/current',
-      'active/current',
-      'active/past_due',
-      'active/unpaid',
-      'paused/scheduled',
-      'paused/current',
-      'paused/incomplete',
-      'paused/past_due',
-      'paused/unpaid',
-    ],
-    to: 'unchanged',
-    command: true,
-  },
+  change_items: { from: [...pausable, ...paused], to: 'unchanged', command: true },
   change_trial: { from: ['trialing/scheduled', 'trialing/current'], to: 'unchanged', command: true },
-  update: {
-    from: [
-      'trialing/scheduled',
-      'trialing/current',
-      'trialing/incomplete',
-      'active/current',
-      'active/past_due',
-      'active/unpaid',
-      'paused/scheduled',
-      'paused/current',
-      'paused/incomplete',
-      'paused/past_due',
-      'paused/unpaid',
-    ],
-    to: 'unchanged',
-    command: true,
-  },
+  update: { from: alive, to: 'unchanged', command: true },
 } as const satisfies Record<string, Row>;
 
 export type Move = keyof typeof table;
