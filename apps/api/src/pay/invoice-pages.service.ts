@@ -14,9 +14,10 @@ import { DomainError } from '../../../../libs/errors/domain-error.js';
 import { isAcceptedCard, takesCardNumbers } from '../../../../libs/payments/accepted-card.js';
 import { Infrastructure } from '../kernel/infrastructure.js';
 import { Payments } from '../kernel/payments.js';
-import { InvoicePaymentsService, type InvoiceTry, type InvoiceTryResult } from './invoice-payments.service.js';
-import { isWebAddress, LinkPaymentsService } from './link-payments.service.js';
+import { CardTriesService, type Attempted } from './card-tries.service.js';
+import { InvoicePaymentsService, type InvoiceTry } from './invoice-payments.service.js';
 import type { PayAnswer, Visit } from './page-answers.js';
+import { underwayOf, type Underway } from './payment-standing.js';
 
 export interface InvoiceSubmission extends PayForm {
   try: string;
@@ -28,14 +29,10 @@ interface Shown {
   token: string;
   hosted: HostedInvoice;
   tries: TryState;
-  standing: { kind: 'closed' | 'open' } | { kind: 'waiting'; long: boolean } | { kind: 'challenge'; url: string };
+  standing: { kind: 'closed' | 'open' } | Underway;
 }
 
 type FormDetails = Pick<InvoiceForm, 'messages' | 'notice'> & { keep?: boolean; status?: number };
-
-/** So long after its start a try may still be on its way to the processor. */
-const onItsWayMs = 30_000;
-const longMs = 60_000;
 
 /** What a visitor of `/pay/invoices/{token}` sees. */
 @Injectable()
@@ -44,7 +41,7 @@ export class InvoicePagesService {
     private readonly infrastructure: Infrastructure,
     private readonly payments: Payments,
     private readonly invoicePayments: InvoicePaymentsService,
-    private readonly linkPayments: LinkPaymentsService,
+    private readonly tries: CardTriesService,
   ) {}
 
   async show(token: string, { returned }: { returned: boolean }): Promise<PayAnswer> {
@@ -77,7 +74,7 @@ export class InvoicePagesService {
   async comeBack(intent: PaymentIntentRow, visit: Visit): Promise<PayAnswer> {
     const token = visit.cookies.get(cookieName(intent.invoiceId!));
     if (token !== undefined && readInvoicePageToken(token, this.infrastructure.config.tokenKey) === intent.invoiceId) {
-      await this.linkPayments.comeBack(intent, visit.requestId);
+      await this.tries.comeBack(intent, visit.requestId);
       return { redirect: `${this.path(token)}?returned=1` };
     }
     const paid = intent.status === 'succeeded' || intent.status === 'requires_capture';
@@ -86,7 +83,7 @@ export class InvoicePagesService {
   }
 
   /** A connection that is missing or silent is a try that failed, not an error of the visitor's. */
-  private async attempt(wish: InvoiceTry): Promise<InvoiceTryResult> {
+  private async attempt(wish: InvoiceTry): Promise<Attempted> {
     try {
       return await this.invoicePayments.pay(wish);
     } catch (error) {
@@ -96,7 +93,7 @@ export class InvoicePagesService {
     }
   }
 
-  private async answer({ token, hosted }: Shown, result: InvoiceTryResult, { keep }: { keep: boolean }): Promise<PayAnswer> {
+  private async answer({ token, hosted }: Shown, result: Attempted, { keep }: { keep: boolean }): Promise<PayAnswer> {
     const cookie = { name: cookieName(hosted.invoice.id), value: token };
     if (result.kind === 'limited') return { page: renderTooManyPage({ ...this.common, retryAfterSeconds: result.retryAfterSeconds, backUrl: this.path(token) }) };
     const now = (await this.open(token))!;
@@ -159,15 +156,7 @@ export class InvoicePagesService {
 
 function standingOf({ invoice, intent }: HostedInvoice, tries: TryState): Shown['standing'] {
   if (!moveInvoice(invoice.status, 'pay')) return { kind: 'closed' };
-  const now = Date.now();
-  if (intent?.status === 'processing' || intent?.status === 'exception' || intent?.status === 'succeeded') {
-    return { kind: 'waiting', long: now - intent.updatedAt.getTime() > longMs };
-  }
-  if (intent?.status === 'requires_action') {
-    return intent.redirectUrl && isWebAddress(intent.redirectUrl) ? { kind: 'challenge', url: intent.redirectUrl } : { kind: 'waiting', long: false };
-  }
-  const onItsWay = tries.latest?.outcome === 'started' && now - tries.latest.createdAt.getTime() < onItsWayMs;
-  return onItsWay ? { kind: 'waiting', long: false } : { kind: 'open' };
+  return underwayOf(intent, tries) ?? { kind: 'open' };
 }
 
 function modelOf({ invoice, lines, customer, sellerName }: HostedInvoice): InvoiceModel {

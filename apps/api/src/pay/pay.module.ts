@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { PaymentIntentsModule } from '../payment-intents/payment-intents.module.js';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
+import { CardTriesService } from './card-tries.service.js';
 import { InvoicePagesController } from './invoice-pages.controller.js';
 import { InvoicePagesService } from './invoice-pages.service.js';
 import { InvoicePaymentsService } from './invoice-payments.service.js';
@@ -12,6 +13,6 @@ import { PayService } from './pay.service.js';
 @Module({
   imports: [PaymentIntentsModule, SubscriptionsModule],
   controllers: [InvoicePagesController, PayController],
-  providers: [PageAnswers, PayService, LinkPaymentsService, InvoicePagesService, InvoicePaymentsService],
+  providers: [PageAnswers, PayService, CardTriesService, LinkPaymentsService, InvoicePagesService, InvoicePaymentsService],
 })
 export class PayModule {}

@@ -15,6 +15,7 @@ import { isAcceptedCard, takesCardNumbers } from '../../../../libs/payments/acce
 import { parsePublicId, publicId } from '../../../../libs/views/ids.js';
 import { Infrastructure } from '../kernel/infrastructure.js';
 import { Payments } from '../kernel/payments.js';
+import { CardTriesService } from './card-tries.service.js';
 import { mintForm, readForm, type Form } from './form-tokens.js';
 import { InvoicePagesService } from './invoice-pages.service.js';
 import { LinkPaymentsService, type LinkPaymentResult, type Standing } from './link-payments.service.js';
@@ -44,6 +45,7 @@ export class PayService {
     private readonly infrastructure: Infrastructure,
     private readonly payments: Payments,
     private readonly linkPayments: LinkPaymentsService,
+    private readonly tries: CardTriesService,
     private readonly invoicePages: InvoicePagesService,
   ) {
     this.base = `${new URL(infrastructure.config.publicUrl).pathname.replace(/\/+$/, '')}/pay`;
@@ -113,7 +115,7 @@ export class PayService {
     const cookie = visit.cookies.get(cookieName({ id: intent.paymentLinkId }));
     const form = readForm(intent.paymentLinkId, cookie, { key: this.key, now: new Date() });
     if (form?.id === intent.id) {
-      await this.linkPayments.comeBack(intent, visit.requestId);
+      await this.tries.comeBack(intent, visit.requestId);
       const link = await findPaymentLink(db, intent.accountId, intent.paymentLinkId);
       if (link) return { redirect: `${this.path(openLinkToken(this.infrastructure.secrets, link), form)}?returned=1` };
     }
