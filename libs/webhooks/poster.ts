@@ -200,7 +200,7 @@ function checkedLookup(resolve: Resolver, policy: AddressPolicy, loopbackOnly: b
 }
 
 const nameErrors = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME']);
-const connectErrors = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'ETIMEDOUT', 'EACCES', 'EINVAL', 'UND_ERR_CONNECT_TIMEOUT']);
+const connectErrors = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'ETIMEDOUT', 'EACCES', 'EINVAL']);
 
 function classify(error: unknown, pastDeadline: boolean): PostFailure {
   if (pastDeadline) return 'timed_out';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { matchesEvent, unknownFilters } from './event-filter.js';
+import { hearsEvent, matchesEvent, unknownFilters, type EventObjectFilter } from './event-filter.js';
 import { eventTypes, isSensitiveType } from './event-type.js';
 
 const anyType = fc.constantFrom(...eventTypes);
@@ -44,5 +44,32 @@ describe('a filter', () => {
 
   it('sees each type listed once', () => {
     expect(new Set(eventTypes).size).toBe(eventTypes.length);
+  });
+});
+
+describe('which object an endpoint hears of', () => {
+  const event = { type: 'customer.updated', objectId: 'cus_1', data: { metadata: { shop: 'north', size: 2, nested: { a: 1 } }, custom_fields: { vip: true } } };
+
+  it.each<[EventObjectFilter | null, boolean]>([
+    [null, true],
+    [{ object_ids: ['cus_2', 'cus_1'] }, true],
+    [{ object_ids: ['cus_2'] }, false],
+    [{ metadata: { shop: 'north', size: 2 } }, true],
+    [{ metadata: { shop: 'north', size: '2' } }, false],
+    [{ metadata: { absent: 'x' } }, false],
+    [{ metadata: { toString: 'x' } }, false],
+    [{ custom_fields: { vip: true } }, true],
+    [{ custom_fields: { vip: false } }, false],
+    [{ object_ids: ['cus_1'], metadata: { shop: 'south' } }, false],
+    [{ object_ids: ['cus_1'], metadata: { shop: 'north' }, custom_fields: { vip: true } }, true],
+  ])('%j: %s', (filter, heard) => {
+    expect(hearsEvent({ enabledEvents: ['customer.*'], filter }, event)).toBe(heard);
+    expect(hearsEvent({ enabledEvents: ['charge.*'], filter }, event)).toBe(false);
+  });
+
+  it('is none without such fields, where it asks for them', () => {
+    for (const data of [{}, { metadata: null }, { metadata: 'shop' }]) {
+      expect(hearsEvent({ enabledEvents: ['*'], filter: { metadata: { shop: 'north' } } }, { ...event, data })).toBe(false);
+    }
   });
 });
