@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { eq } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import { Pool } from 'undici';
 import { transact } from '../../libs/db/change.js';
 import { appendEvents } from '../../libs/db/event.writes.js';
@@ -16,16 +16,22 @@ export interface ReceiverReport {
   delays: number[];
 }
 
+/** Commits `count` events of a type in one transaction; answers its command. */
+export async function emit(stage: Stage, type: string, count: number): Promise<string> {
+  const change = systemChange('staging', stage.account.id);
+  const drafts = Array.from({ length: count }, () => ({
+    type, kind: 'cus' as const, objectId: newId(), data: { id: randomUUID(), note: 'x'.repeat(600) }, previous: {},
+  }));
+  await transact(stage.database.db, change, (tx) => appendEvents(tx, change, drafts));
+  return change.commandId;
+}
+
 /** Commits `count` events at once to endpoints that wait, so that a drain has a backlog; answers their bytes. */
 export async function makeBacklog(stage: Stage, count: number): Promise<string[]> {
   const bodies: string[] = [];
   for (let made = 0; made < count; made += 100) {
-    const change = systemChange('staging', stage.account.id);
-    const drafts = Array.from({ length: Math.min(100, count - made) }, () => ({
-      type: 'customer.updated', kind: 'cus' as const, objectId: newId(), data: { id: randomUUID(), note: 'x'.repeat(600) }, previous: {},
-    }));
-    await transact(stage.database.db, change, (tx) => appendEvents(tx, change, drafts));
-    const rows = await stage.database.db.select({ head: events.head, data: events.data }).from(events).where(eq(events.commandId, change.commandId));
+    const commandId = await emit(stage, 'customer.updated', Math.min(100, count - made));
+    const rows = await stage.database.db.select({ head: events.head, data: events.data }).from(events).where(eq(events.commandId, commandId));
     bodies.push(...rows.map(({ head, data }) => `${head.slice(0, -1)},"data":${data}}`));
   }
   return bodies;
@@ -74,4 +80,33 @@ export async function untilReceived(receiver: Subprocess, count: number): Promis
     } else if (performance.now() - movedAt > 30_000) throw new Error(`only ${seen} of ${count} deliveries arrived`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
+}
+
+export interface Spent {
+  transactions: number;
+  rows: number;
+  walBytes: number;
+}
+
+/** What the database has done since it was asked first: transactions, rows written, bytes of the log. */
+export async function startCounting(stage: Stage): Promise<() => Promise<Spent>> {
+  const read = async () => {
+    const { rows } = await stage.database.db.execute<Record<'xacts' | 'rows' | 'wal', string>>(sql`
+      select d.xact_commit as xacts, d.tup_inserted + d.tup_updated + d.tup_deleted as rows, pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') as wal
+        from pg_stat_database d where d.datname = current_database()`);
+    return { transactions: Number(rows[0]!.xacts), rows: Number(rows[0]!.rows), walBytes: Number(rows[0]!.wal) };
+  };
+  await settleCounters(stage);
+  const before = await read();
+  return async () => {
+    await settleCounters(stage);
+    const now = await read();
+    return { transactions: now.transactions - before.transactions, rows: now.rows - before.rows, walBytes: now.walBytes - before.walBytes };
+  };
+}
+
+/** Each connection tells its counters within a second of its last statement. */
+async function settleCounters(stage: Stage): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 1_200));
+  await stage.database.db.execute(sql`select pg_stat_force_next_flush()`);
 }

@@ -4,7 +4,8 @@ import { Client, Connection } from '@temporalio/client';
 import { Pool } from 'undici';
 import { startTestStack, type TestStack } from '../../apps/cli/src/stack/test-stack.js';
 import { parsePublicId } from '../../libs/views/ids.js';
-import { bareLoop, makeBacklog, untilReceived, type ReceiverReport } from './deliveries.js';
+import { untilReceived, type ReceiverReport } from './deliveries.js';
+import { measureBacklog, measureDelay, measureFanOut, measureThroughput } from './delivery-load.js';
 import { measureExecutions, measureHanging } from './executions.js';
 import { measureIsolation } from './isolation.js';
 import { load, percentile } from './measure.js';
@@ -140,25 +141,12 @@ async function measureReads(stack: TestStack, stage: Stage): Promise<void> {
 }
 
 async function measureDeliveries(stage: Stage): Promise<void> {
+  const run = { report, stage, quick };
   heading('webhook deliveries');
-  const receiver = await startSubprocess('receiver', {});
-  const endpoint = await stage.call('POST', '/webhook-endpoints/', { url: receiver.url, enabled_events: ['customer.updated'] });
-  await stage.call('POST', `/webhook-endpoints/${endpoint.id}/pause`);
-  const count = quick ? 2000 : 8000;
-  const bodies = await makeBacklog(stage, count);
-  await stage.call('POST', `/webhook-endpoints/${endpoint.id}/resume`);
-  const drained = await untilReceived(receiver, count);
-  const rate = (count - 1) / ((drained.lastAt - drained.firstAt) / 1000);
-  await receiver.ask('reset');
-  const recorded = await bareLoop(stage, { receiver, bodies, record: true });
-  const posted = await bareLoop(stage, { receiver, bodies, record: false });
-  report.add('deliveries, backlog of one endpoint', `${round(rate)}/s`);
-  report.add('loop: post, then one transaction each', `${round(recorded)}/s`);
-  report.add('loop: post alone', `${round(posted)}/s`);
-  report.add('deliveries / loop with a transaction each', round(rate / recorded), '≥ 0.5', rate / recorded >= 0.5);
-  report.add('deliveries / posting alone', round(rate / posted));
-  await stage.call('DELETE', `/webhook-endpoints/${endpoint.id}`);
-  receiver.stop();
+  const rate = await measureThroughput(run);
+  await measureDelay(run, rate);
+  await measureBacklog(run, rate);
+  await measureFanOut(run);
 }
 
 async function measureMemory(): Promise<void> {
