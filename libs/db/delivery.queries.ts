@@ -28,7 +28,7 @@ export interface DuePage {
   limit: number;
   /** Deliveries that are under way or not recorded yet. */
   except: readonly string[];
-  /** Those that were tried before come first: the probe of a failing endpoint. */
+  /** Those that were tried before, if one is due: the probe of a failing endpoint. */
   triedFirst?: boolean;
   /** None that an earlier event of the same object still waits before. */
   ordered?: boolean;
@@ -37,8 +37,15 @@ export interface DuePage {
 const isFirstOfItsObject = sql`not exists (select 1 from webhook_deliveries p
   where p.endpoint_id = ${webhookDeliveries.endpointId} and p.object_id = ${webhookDeliveries.objectId} and p.status = 'pending' and p.sequence < ${webhookDeliveries.sequence})`;
 
+export async function dueDeliveries(db: Db, endpointId: string, { triedFirst, ...page }: DuePage): Promise<DueDelivery[]> {
+  const tried = triedFirst ? await pageOfDue(db, endpointId, { ...page, tried: true }) : [];
+  return tried.length > 0 ? tried : pageOfDue(db, endpointId, { ...page, tried: false });
+}
+
+type DueChoice = Omit<DuePage, 'triedFirst'> & { tried: boolean };
+
 /** The page is cut before events are read, one by one by their key: how many events there are does not matter. */
-export async function dueDeliveries(db: Db, endpointId: string, { limit, except, triedFirst, ordered }: DuePage): Promise<DueDelivery[]> {
+async function pageOfDue(db: Db, endpointId: string, { limit, except, tried, ordered }: DueChoice): Promise<DueDelivery[]> {
   const order = [asc(webhookDeliveries.nextAttemptAt), asc(webhookDeliveries.id)];
   const { id, eventId, attempts, nextAttemptAt } = webhookDeliveries;
   const due = db
@@ -50,8 +57,9 @@ export async function dueDeliveries(db: Db, endpointId: string, { limit, except,
       sql`${webhookDeliveries.nextAttemptAt} <= clock_timestamp()`,
       except.length > 0 ? sql`${webhookDeliveries.id} <> all(${sql.param([...except])}::uuid[])` : undefined,
       ordered ? isFirstOfItsObject : undefined,
+      tried ? sql`${webhookDeliveries.attempts} > 0` : undefined,
     ))
-    .orderBy(...(triedFirst ? [sql`${webhookDeliveries.attempts} = 0`, ...order] : order))
+    .orderBy(...order)
     .limit(limit)
     .as('due');
   const event = db

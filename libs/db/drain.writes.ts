@@ -86,19 +86,35 @@ export async function endDrain(db: Db, { endpointId, epoch }: DrainHold, { close
      where id = ${endpointId} and drain_epoch = ${epoch}`);
 }
 
+const putOffAtOnce = 1_000;
+const mostPutOffs = 200;
+
 /**
- * A failing endpoint's fresh deliveries wait for its next retry instead of spending an attempt each. Returns how many were put
- * off; 0 when no retry is planned, so that the oldest fresh one becomes the probe.
+ * A failing endpoint's fresh deliveries wait for its next retry instead of spending an attempt each, a bounded batch per transaction
+ * however many there are. Returns how many were put off; 0 when no retry is planned, so that the oldest fresh one becomes the probe.
  */
 export async function putOffFreshDeliveries(db: Db, endpointId: string): Promise<number> {
-  const { rowCount } = await db.execute(sql`
-    with retry as (
-      select min(next_attempt_at) as at from webhook_deliveries where endpoint_id = ${endpointId} and status = 'pending' and attempts > 0)
-    update webhook_deliveries d set next_attempt_at = retry.at
-      from retry
-     where d.endpoint_id = ${endpointId} and d.status = 'pending' and d.attempts = 0
-       and d.next_attempt_at <= clock_timestamp() and retry.at > clock_timestamp()`);
-  return rowCount ?? 0;
+  const { rows } = await db.execute<{ at: string }>(sql`
+    select next_attempt_at::text as at from webhook_deliveries
+     where endpoint_id = ${endpointId} and status = 'pending' and attempts > 0
+     order by next_attempt_at limit 1`);
+  const retry = rows[0]?.at;
+  if (retry === undefined) return 0;
+  let total = 0;
+  for (let batch = 0; batch < mostPutOffs; batch += 1) {
+    const { rowCount } = await db.execute(sql`
+      update webhook_deliveries set next_attempt_at = ${retry}::timestamptz
+       where id in (
+         select d.id from webhook_deliveries d
+          where d.endpoint_id = ${endpointId} and d.status = 'pending' and d.attempts = 0
+            and d.next_attempt_at <= clock_timestamp() and ${retry}::timestamptz > clock_timestamp()
+          order by d.next_attempt_at
+          limit ${putOffAtOnce}
+          for update skip locked)`);
+    total += rowCount ?? 0;
+    if ((rowCount ?? 0) < putOffAtOnce) break;
+  }
+  return total;
 }
 
 /**

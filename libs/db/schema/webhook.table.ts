@@ -87,6 +87,7 @@ export const webhookDeliveries = pgTable(
   (t) => [
     unique('webhook_deliveries_pair').on(t.eventId, t.endpointId),
     index('webhook_deliveries_due').on(t.endpointId, t.nextAttemptAt, t.id).where(sql`status = 'pending'`),
+    index('webhook_deliveries_tried').on(t.endpointId, t.nextAttemptAt).where(sql`status = 'pending' and attempts > 0`),
     index('webhook_deliveries_object').on(t.endpointId, t.objectId, t.sequence).where(sql`status = 'pending'`),
     index('webhook_deliveries_endpoint').on(t.endpointId, t.txId, t.id),
     index('webhook_deliveries_given_up').on(t.endpointId, t.txId, t.id).where(sql`status in ('exhausted', 'cancelled')`),

@@ -1,0 +1,1 @@
+CREATE INDEX "webhook_deliveries_tried" ON "webhook_deliveries" USING btree ("endpoint_id","next_attempt_at") WHERE status = 'pending' and attempts > 0;
