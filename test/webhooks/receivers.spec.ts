@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -10,6 +11,7 @@ import { verifyWebhook } from '../../libs/webhooks/verify.js';
 
 const now = 1_800_000_000;
 const [live, retiring, foreign] = [mintSecret(), mintSecret(), mintSecret()];
+const brought = [24, 64].map((bytes) => `whsec_${randomBytes(bytes).toString('base64')}`);
 const drivers = resolve('test/webhooks/receivers');
 const page = 'libs/webhooks/RECEIVERS.md';
 
@@ -50,6 +52,7 @@ function casesOf(format: DataFormat): Case[] {
     changed('signed twice, for who has the newer secret', { valid: true, ...both }),
     changed('signed twice, for who has the older secret', { valid: true, ...both, secrets: [retiring] }),
     changed('signed once, for who has both secrets', { valid: true, secrets: [retiring, live] }),
+    ...brought.map((secret) => changed(`with a secret of ${secret.length} characters`, { valid: true, ...signed(format, events['a plain event']!, [secret]), secrets: [secret] })),
     changed('with a signature of a later version', { valid: true, headers: { ...good.headers, 'webhook-signature': `v2,abc ${good.headers['webhook-signature']}`, 'signature-digest': digest.replace(',v1=', ',v2=abc,v1=') } }),
     changed('299 s old', { valid: true, now: now + 299 }),
     changed('another secret', { secrets: [foreign] }),
@@ -66,6 +69,10 @@ function casesOf(format: DataFormat): Case[] {
     changed('a time beyond numbers', header('webhook-timestamp', '9'.repeat(40))),
     changed('no time', header('webhook-timestamp', '')),
     changed('an empty signature', header('webhook-signature', '')),
+    changed('no more than the version of a signature', header('webhook-signature', 'v1,')),
+    changed('the beginning of a signature', header('webhook-signature', good.headers['webhook-signature']!.slice(0, 20))),
+    changed('the beginning of a digest', header('signature-digest', digest.slice(0, 40))),
+    changed('no more than the version of a digest', header('signature-digest', `t=${now - 9_999},v1=`)),
     changed('a signature of a later version only', header('webhook-signature', good.headers['webhook-signature']!.replace('v1,', 'v2,'))),
     changed('another event time', header('signature-digest', digest.replace(/t=\d+/, `t=${now}`))),
     changed('another digest', header('signature-digest', digest.replace(/.$/, (last) => (last === '0' ? '1' : '0')))),

@@ -1,4 +1,5 @@
 import { Option, type Command } from 'commander';
+import { refuseSecret } from '../../../../libs/webhooks/secret.js';
 import { CommandFailed } from '../command-failed.js';
 import { installationHome } from '../folders.js';
 import { listen } from '../listen/listen.js';
@@ -46,7 +47,8 @@ async function run(options: Options): Promise<void> {
 }
 
 function secretOf({ secret }: Options): string | undefined {
-  if (secret !== undefined && !/^whsec_[A-Za-z0-9+/]{43}=$/.test(secret)) throw new CommandFailed('--secret is not whsec_ and 32 bytes in base64.');
+  const refusal = secret === undefined ? null : refuseSecret(secret);
+  if (refusal) throw new CommandFailed(`--secret: ${refusal}.`);
   return secret;
 }
 
