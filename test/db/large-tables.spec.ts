@@ -4,6 +4,7 @@ import { pageOfAttempts, pageOfDeliveries } from '../../libs/db/delivery-list.qu
 import { deliveryAttempts, dueDeliveries, msUntilNextDue, pendingCounts } from '../../libs/db/delivery.queries.js';
 import { recordAttempts, type ScheduledAttempt } from '../../libs/db/delivery.writes.js';
 import { claimEndpointsToWake, putOffFreshDeliveries } from '../../libs/db/drain.writes.js';
+import { newsSince, scanEvents, type EventScan, type EventSelection } from '../../libs/db/event-scan.queries.js';
 import { firstIdOf } from '../../libs/db/mint.js';
 import { pruneAttempts, prunedBody, pruneDeliveries, pruneEmails, pruneJobs, prunePayloads, type Batch, type Pruned } from '../../libs/db/retention.writes.js';
 import { attentionItems, emails, events, webhookAttempts, webhookDeliveries, type WebhookEndpointRow, type WebhookJobRow } from '../../libs/db/schema/index.js';
@@ -31,6 +32,9 @@ const attempt = (deliveryId: string): ScheduledAttempt => ({
 
 const objectOf = async (db: Db) => (await db.select().from(events).orderBy(events.id).limit(1))[0]!;
 
+const scan = (db: Db, selection: Partial<EventSelection>, order: EventScan['order'] = 'newest first') =>
+  scanEvents(db, large.account, { selection: { types: null, ...selection }, order, after: null, limit });
+
 const works: [string, (db: Db) => Promise<unknown>][] = [
   ['claims endpoints to wake', (db) => claimEndpointsToWake(db, 8)],
   ['takes a page that is due, out of a backlog', (db) => dueDeliveries(db, large.behind, { limit: 200, except: [] })],
@@ -54,6 +58,16 @@ const works: [string, (db: Db) => Promise<unknown>][] = [
   ['looks for what a range missed', (db) => missedEvents(db as unknown as Tx, job(), endpoint(), { environment: 'production', position: null, scan: 2000, take: 500 })],
   ['looks for what failed', (db) => failedDeliveries(db as unknown as Tx, job(), { position: null, scan: 2000, take: 500 })],
   ['looks for what waits after a failure', (db) => failedDeliveries(db as unknown as Tx, job(), { position: { waiting: 'yes' }, scan: 2000, take: 500 })],
+  ['lists an account\'s events', (db) => scan(db, {})],
+  ['lists events of a few types', (db) => scan(db, { types: ['charge.failed', 'charge.refunded', 'customer.created'] })],
+  ['lists an object\'s events', async (db) => scan(db, { objectId: (await objectOf(db)).objectId })],
+  ['lists a customer\'s events', async (db) => scan(db, { customerId: (await objectOf(db)).customerId! })],
+  ['lists events of an hour long ago', (db) => scan(db, { since: hours(1201), until: hours(1200) })],
+  ['lists a customer\'s events of one type, oldest first', async (db) => scan(db, { customerId: (await objectOf(db)).customerId!, types: ['customer.updated'] }, 'oldest first')],
+  ['searches events by a text that is nowhere', (db) => scan(db, { text: 'nothing such' })],
+  ['searches events of one type by a text, oldest first', (db) => scan(db, { types: ['charge.failed'], text: 'nothing such' }, 'oldest first')],
+  ['begins a stream of a few types', (db) => scan(db, { types: ['charge.failed'], withoutSensitive: true }, 'oldest first')],
+  ['asks whose events are new', (db) => newsSince(db, '1', [large.account, large.busy])],
   ['counts what a job has in the queue', (db) => outstandingOf(db as unknown as Tx, large.busy)],
 ];
 
