@@ -73,7 +73,11 @@ export async function setStage(stack: TestStack): Promise<Stage> {
   return { database, account, http, headers, customerId: customer.id, simulatorUrl: stack.simulatorUrl!, wish, pay, call, pendingDeliveries, close };
 }
 
-/** Asks every 20 ms. */
-export async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20));
+/** Asks every 20 ms, or as it says, and throws where the condition does not come about in time. */
+export async function until(condition: () => Promise<boolean>, { seconds = Infinity, everyMs = 20 } = {}): Promise<void> {
+  const end = Date.now() + seconds * 1000;
+  while (!(await condition())) {
+    if (Date.now() > end) throw new Error(`not within ${seconds} s`);
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
+  }
 }
