@@ -47,7 +47,7 @@ describe('"we did not get the webhook"', () => {
     });
     expect(delivery).toMatchObject({
       event_id: event.id, endpoint_id: endpoint, event_type: 'customer.created', object_id: id, status: 'pending', last_response_code: 503,
-      waiting_for: 'back_off', attempts_left: expect.any(Number), url: receiver.url, job_id: null,
+      waiting_for: 'retry_after', attempts_left: expect.any(Number), url: receiver.url, job_id: null,
     });
     expect(Date.parse(delivery.next_attempt_at)).toBeGreaterThan(Date.now() + 50_000);
     for (const filter of [`customer_id=${id}`, `endpoint_id=${endpoint}&event_type=customer.*&status=pending`, `event_id=${event.id}`]) {
