@@ -45,8 +45,8 @@ async function check(root: string, name: string, args: string[]): Promise<Count>
   return passed ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 
-/** Specs wait for other processes most of their time: three at once even on one core. */
-const workers = String(Math.max(3, Math.floor(availableParallelism() / 2)));
+/** Specs wait for other processes most of their time: four at once even on one core. */
+const workers = String(Math.max(4, Math.floor(availableParallelism() / 2)));
 
 async function jest(root: string, project: string, { paths, report }: { paths: string[]; report: string }): Promise<Count> {
   const filter = paths.length === 0 ? [] : ['--passWithNoTests', '--testPathPatterns', ...paths];

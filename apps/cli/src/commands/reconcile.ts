@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander';
 import { listAccounts } from '../../../../libs/db/account.queries.js';
+import { settleRestoredPositions } from '../../../../libs/db/restored-positions.writes.js';
 import { CommandFailed } from '../command-failed.js';
 import { withPayments } from '../payments.js';
 import { reconcileAccount, type AccountReport } from '../reconcile/reconcile-account.js';
@@ -33,6 +34,10 @@ async function run({ env, restored, hours }: Options): Promise<void> {
   await withPayments(env, async (deps) => {
     const accounts = await listAccounts(deps.db);
     const stops = restored ? await stopAccounts(deps, accounts) : [];
+    if (restored) {
+      const moved = await settleRestoredPositions(deps.db);
+      if (moved > 0) console.log(`${moved} events and deliveries come from another Postgres: they are listed before what is written from now on`);
+    }
     for (const stop of stops) console.log(`stopped ${stop.account} by ${stop.stop}`);
     const reports: AccountReport[] = [];
     for (const account of accounts) reports.push(await reconcileAccount(deps, account, { hours, print: (line) => console.log(line) }));
