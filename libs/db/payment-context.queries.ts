@@ -133,9 +133,12 @@ export type Routed = Pick<PaymentIntentRow, 'accountId' | 'customerId' | 'paymen
 
 /** Everything that routing asks the database, in one round trip. `now` is the payment's own clock. */
 export async function routingContext(db: Db, intent: Routed, now: Date): Promise<RoutingContext> {
-  const { rows } = await db.execute<ContextRow>(contextSql({ ...intent, now: now.toISOString() }));
-  return contextOf(rows[0]!);
+  const [rows] = await readTogether(db, [context(db, { ...intent, now: now.toISOString() })]);
+  return contextOf(rows![0] as ContextRow);
 }
+
+const referenceKeys = ['accountId', 'customerId', 'paymentMethodId', 'paymentRouteId'] as const;
+const context = builtOnce([...referenceKeys, 'invoiceId', 'paymentLinkId', 'now'], contextSql);
 
 /** `now`: RFC 3339. */
 function contextSql({ now, ...intent }: Routed & { now: string }): SQL {
@@ -228,9 +231,7 @@ export async function referencesOf(db: Db, accountId: string, references: Refere
   return rows[0] ?? nothingKnown;
 }
 
-const referenceKeys = ['accountId', 'customerId', 'paymentMethodId', 'paymentRouteId'] as const;
 const references = builtOnce(referenceKeys, referencesSql);
-const context = builtOnce([...referenceKeys, 'invoiceId', 'paymentLinkId', 'now'], contextSql);
 
 /** The same with what routing asks about the payment, in one round trip. */
 export async function referencesAndContext(db: Db, accountId: string, named: References, now: Date): Promise<{ known: KnownReferences; context: RoutingContext }> {

@@ -77,6 +77,18 @@ export async function writeNewPayment(
   if (rows.events.deliveries.length > 0) requestWake();
 }
 
+/** A payment that somebody else advances. @throws as `writeNewPayment` does. */
+export async function writeNewIntent(db: Db, change: Change, rows: { subscribers: string; intent: PaymentIntentRow; events: RenderedEvents }): Promise<void> {
+  const statements = [
+    ...(change.claim ? [claimStatement(change)] : []),
+    sameSubscribers(change.accountId, rows.subscribers),
+    insertStatement(paymentIntents, [rows.intent]),
+    ...eventStatements(rows.events),
+  ];
+  await writeTogether(db, statements, rows.intent.id);
+  if (rows.events.deliveries.length > 0) requestWake();
+}
+
 function heldIntent(fence: Fence, known: Known, set: Partial<PaymentIntentRow>, rest: IntentRest): Statement {
   const seen = `wake_seq = ${Number(rest.seenWake)}`;
   const [select, account, end] = subscribersOf('?');

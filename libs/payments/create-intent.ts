@@ -1,5 +1,7 @@
-import type { Tx } from '../db/client.js';
-import { appendEvents, type EventDraft } from '../db/event.writes.js';
+import { isStale } from '../db/batch.js';
+import type { Db, Tx } from '../db/client.js';
+import { appendEvents, renderEvents, type EventDraft } from '../db/event.writes.js';
+import { writeNewIntent } from '../db/payment.batch.js';
 import { intentByReference, intentOf, methodUse, type MethodUse } from '../db/payment.queries.js';
 import { insertIntent } from '../db/payment.writes.js';
 import type { PaymentIntentRow } from '../db/schema/index.js';
@@ -8,6 +10,7 @@ import type { CaptureMethod, Execution, PaymentDriver } from '../domain/payment/
 import { DomainError, invalidField } from '../errors/domain-error.js';
 import { publicId } from '../views/ids.js';
 import { paymentIntentView } from '../views/payment-intent.view.js';
+import { withSubscribers } from './known-subscribers.js';
 import { simulateOf } from './simulate-trigger.js';
 
 /** Ids are UUIDs of the change's account, already checked by the caller. */
@@ -56,6 +59,22 @@ export async function createIntent(tx: Tx, change: Change, input: NewIntent): Pr
   if (!row) return existing(tx, change, wanted);
   await appendEvents(tx, change, [intentCreated(change, row)]);
   return row;
+}
+
+/**
+ * Inserts an intent that no invoice asks for, with its event, in one round trip. Null, and nothing was written, where it is there
+ * already, its key is taken or an endpoint was added meanwhile: `createIntent` finds out.
+ */
+export async function createIntentAtOnce(db: Db, change: Change, input: NewIntent & { invoiceId?: null }): Promise<PaymentIntentRow | null> {
+  const intent = intentRow(change, input);
+  try {
+    await withSubscribers(db, change.accountId, (subscribers) =>
+      writeNewIntent(db, change, { subscribers, intent, events: renderEvents(change, [intentCreated(change, intent)], { sequences: new Map(), subscribers }) }));
+    return intent;
+  } catch (error) {
+    if (isStale(error)) return null;
+    throw error;
+  }
 }
 
 /** @throws DomainError 422 when it is to be confirmed without a method. */

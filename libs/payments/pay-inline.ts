@@ -1,6 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import { isStale } from '../db/batch.js';
-import { eventFooting, renderEvents } from '../db/event.writes.js';
+import { renderEvents } from '../db/event.writes.js';
 import type { RoutingContext } from '../db/payment-context.queries.js';
 import { writeNewPayment } from '../db/payment.batch.js';
 import type { PaymentIntentRow } from '../db/schema/index.js';
@@ -14,6 +13,7 @@ import { originOf, type HeldPayment } from './held-payment.js';
 import { appliedMove } from './applied-move.js';
 import { changeOf } from './move-effects.js';
 import { eventsOf } from './move-events.js';
+import { withSubscribers } from './known-subscribers.js';
 import type { PaymentDeps } from './payment.deps.js';
 import { sendCharge } from './send-charge.js';
 
@@ -25,9 +25,6 @@ export interface InlinePayment {
   /** Settles when the first step has ended, however long the processor takes; null: the lease was lost, somebody else goes on. */
   advanced: Promise<{ result: AdvanceResult; standing: StandingPayment } | null>;
 }
-
-/** The account's endpoints as last seen; a batch that finds them changed writes nothing. */
-const subscribers = new LRUCache<string, string>({ max: 5_000 });
 
 /**
  * Creates and confirms a payment and runs its first step in this process: the row begins with its lease and its first attempt, in
@@ -60,30 +57,30 @@ export async function payInline(deps: PaymentDeps, change: Change, input: NewInt
 }
 
 async function begin(deps: PaymentDeps, change: Change, fresh: HeldPayment, plan: AttemptPlan): Promise<HeldPayment | null> {
-  const { accountId } = change;
   const { move, options } = attemptMove(deps, fresh, plan);
   const after = appliedMove(fresh, move, fresh.intent.createdAt, options.processorKind);
-  const known = subscribers.get(accountId) ?? (await eventFooting(deps.db, accountId, [])).subscribers;
-  const created = renderEvents(change, [intentCreated(change, fresh.intent)], { sequences: new Map(), subscribers: known });
-  const attempted = renderEvents(changeOf(deps.environment, fresh), eventsOf(fresh, after, { move, environment: deps.environment }), created.footing);
-  const events = {
-    events: [...created.events, ...attempted.events],
-    deliveries: [...created.deliveries, ...attempted.deliveries],
-    footing: attempted.footing,
-  };
   const { owner } = deps.leases;
   const charge = { row: after.charges[0]!, callLimitMs: options.callLimitMs, target: after.intent };
-  fresh.lease.confirmedAt = performance.now();
+  const write = async (subscribers: string): Promise<HeldPayment> => {
+    const created = renderEvents(change, [intentCreated(change, fresh.intent)], { sequences: new Map(), subscribers });
+    const attempted = renderEvents(changeOf(deps.environment, fresh), eventsOf(fresh, after, { move, environment: deps.environment }), created.footing);
+    const events = {
+      events: [...created.events, ...attempted.events],
+      deliveries: [...created.deliveries, ...attempted.deliveries],
+      footing: attempted.footing,
+    };
+    fresh.lease.confirmedAt = performance.now();
+    await writeNewPayment(deps.db, change, { owner, subscribers, intent: after.intent, charge, events });
+    return { ...after, footing: events.footing };
+  };
   try {
-    await writeNewPayment(deps.db, change, { owner, subscribers: known, intent: after.intent, charge, events });
+    const begun = await withSubscribers(deps.db, change.accountId, write);
+    deps.leases.keep(fresh.lease);
+    return begun;
   } catch (error) {
-    subscribers.delete(accountId);
     if (isStale(error)) return null;
     throw error;
   }
-  deps.leases.keep(fresh.lease);
-  subscribers.set(accountId, known);
-  return { ...after, footing: events.footing };
 }
 
 async function goOn(deps: PaymentDeps, begun: HeldPayment, { target, call }: AttemptPlan): ReturnType<typeof settled> {

@@ -10,7 +10,7 @@ import type { ErrorCode } from '../../../../libs/errors/catalogue.js';
 import { cancelIntentByHand } from '../../../../libs/payments/cancel-intent.js';
 import { captureIntent } from '../../../../libs/payments/capture-intent.js';
 import { confirmIntent } from '../../../../libs/payments/confirm-intent.js';
-import { assertUsable, createIntent, type NewIntent } from '../../../../libs/payments/create-intent.js';
+import { assertUsable, createIntent, createIntentAtOnce, type NewIntent } from '../../../../libs/payments/create-intent.js';
 import { describeIntent } from '../../../../libs/payments/describe-intent.js';
 import { explainPayment } from '../../../../libs/views/payment-decision.view.js';
 import { publicId } from '../../../../libs/views/ids.js';
@@ -47,7 +47,8 @@ export class PaymentIntentsService {
     if (!known.customer) throw unknownReference('customer_id', 'cus');
     if (named.paymentRouteId && !known.route) throw unknownReference('payment_route_id', 'route');
     if (named.paymentMethodId) assertUsable(known.method, named);
-    const wish: NewIntent = {
+    const wish: NewIntent & { invoiceId: null } = {
+      invoiceId: null,
       id: caller.objectId(),
       ...named,
       amountAtom: body.amount_atom,
@@ -63,7 +64,7 @@ export class PaymentIntentsService {
     };
     const paid = context && wish.execution === 'inline' ? await this.settlements.payInline(caller, change, { input: wish, context }) : null;
     if (paid) return paid;
-    const intent = await transact(db, change, (tx) => createIntent(tx, change, wish));
+    const intent = (await createIntentAtOnce(db, change, wish)) ?? (await transact(db, change, (tx) => createIntent(tx, change, wish)));
     if (!body.confirm) return this.settlements.view(intent);
     if (!intent.settled) await this.settlements.settle(intent, change);
     return this.settlements.answer(caller, intent.id);
