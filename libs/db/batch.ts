@@ -42,11 +42,16 @@ export async function runBatch(pool: pg.Pool, statements: readonly Statement[]):
   } catch (error) {
     return { error, failedAt: 0 };
   }
-  const sent = await new Promise<Sent>((resolve) => {
-    client.query(new Batch(statements, resolve) as unknown as pg.Submittable);
-  }).catch((error: unknown) => ({ error, failedAt: 0 }));
+  const sent = await runOn(client, statements);
   client.release('error' in sent && !isStatementError(sent.error) ? (sent.error as Error) : undefined);
   return sent;
+}
+
+/** The same on a connection, inside the transaction that it has begun. Never throws. */
+export function runOn(client: pg.ClientBase, statements: readonly Statement[]): Promise<Sent> {
+  return new Promise<Sent>((resolve) => {
+    client.query(new Batch(statements, resolve) as unknown as pg.Submittable);
+  }).catch((error: unknown) => ({ error, failedAt: 0 }));
 }
 
 /** A condition or statement written with the query builder. */

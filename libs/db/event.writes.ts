@@ -5,8 +5,10 @@ import type { Environment } from '../domain/environment.js';
 import { publicId, type IdKind } from '../views/ids.js';
 import { afterCommit } from './change.js';
 import type { Db, Tx } from './client.js';
+import { defer } from './deferred.js';
 import { newId } from './mint.js';
 import { events, webhookDeliveries } from './schema/index.js';
+import { clockTimestamp, insertStatement } from './statement.js';
 import { requestWake } from './wake.js';
 
 export interface EventDraft {
@@ -72,25 +74,26 @@ const gathered = new WeakMap<Tx, Gathered[]>();
 
 /**
  * Runs `work` and writes the events that it appends at its end, in their order: a fact of many parts reads what its events stand on
- * once. The objects' rows are locked until the transaction ends, so that nothing comes between.
+ * once. The objects' rows are locked until the transaction ends, so that nothing comes between. `footing`: where it is known already;
+ * objects that it does not name are new.
  */
-export async function tellTogether<T>(tx: Tx, { accountId }: Pick<Change, 'accountId'>, work: () => Promise<T>): Promise<T> {
+export async function tellTogether<T>(tx: Tx, { accountId }: Pick<Change, 'accountId'>, work: () => Promise<T>, footing?: EventFooting): Promise<T> {
   if (gathered.has(tx)) return work();
   const together: Gathered[] = [];
   gathered.set(tx, together);
   try {
     const result = await work();
-    if (together.length > 0) await writeEvents(tx, accountId, together);
+    if (together.length > 0) await writeEvents(tx, accountId, together, footing);
     return result;
   } finally {
     gathered.delete(tx);
   }
 }
 
-async function writeEvents(tx: Tx, accountId: string, told: readonly Gathered[]): Promise<void> {
+async function writeEvents(tx: Tx, accountId: string, told: readonly Gathered[], known?: EventFooting): Promise<void> {
   const objects = new Set(told.flatMap(({ drafts }) => drafts.map((draft) => draft.objectId)));
   const owners = new Set(told.flatMap(({ change, drafts }) => ownersOf(change, drafts)));
-  let footing = await eventFooting(tx, accountId, [...objects], [...owners]);
+  let footing = known ?? (await eventFooting(tx, accountId, [...objects], [...owners]));
   const rendered: Pick<RenderedEvents, 'events' | 'deliveries'> = { events: [], deliveries: [] };
   for (const { change, drafts } of told) {
     const part = renderEvents(change, drafts, footing);
@@ -98,10 +101,12 @@ async function writeEvents(tx: Tx, accountId: string, told: readonly Gathered[])
     rendered.events.push(...part.events);
     rendered.deliveries.push(...part.deliveries);
   }
-  await tx.insert(events).values(rendered.events);
+  if (!defer(tx, () => insertStatement(events, rendered.events))) await tx.insert(events).values(rendered.events);
   if (rendered.deliveries.length > 0) {
+    const rows = rendered.deliveries;
     const due = sql`clock_timestamp()` as unknown as Date;
-    await tx.insert(webhookDeliveries).values(rendered.deliveries.map((row) => ({ ...row, nextAttemptAt: due })));
+    const isDeferred = defer(tx, () => insertStatement(webhookDeliveries, rows.map((row) => ({ ...row, nextAttemptAt: clockTimestamp }))));
+    if (!isDeferred) await tx.insert(webhookDeliveries).values(rows.map((row) => ({ ...row, nextAttemptAt: due })));
     afterCommit(tx, requestWake);
   }
 }

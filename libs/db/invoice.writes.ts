@@ -5,12 +5,15 @@ import { moveInvoice, refusedInvoice } from '../domain/invoice/invoice.machine.j
 import { DomainError, notFound } from '../errors/domain-error.js';
 import { invoiceView } from '../views/invoice.view.js';
 import { raiseAttention } from './attention.writes.js';
+import { orFail } from './batch.js';
 import type { Tx } from './client.js';
 import { enterBalance } from './customer-balance.writes.js';
+import { defer } from './deferred.js';
 import { mailInvoice } from './email.writes.js';
 import { appendEvents, previousValues, type EventDraft } from './event.writes.js';
 import { invoiceViews } from './invoice.queries.js';
 import { newId } from './mint.js';
+import { insertStatement, updateStatement } from './statement.js';
 import { createdEvent, lineRow, releaseLines, takePendingLines } from './pending-line.writes.js';
 import { invoiceItems, invoiceNumbers, invoices, type InvoiceItemRow, type InvoiceRow, type SubscriptionRow } from './schema/index.js';
 
@@ -131,11 +134,12 @@ interface InvoiceUpdate {
 }
 
 export async function updateInvoice(tx: Tx, change: Change, { row, set, at, event, lines }: InvoiceUpdate): Promise<InvoiceRow> {
-  const [written] = await tx
-    .update(invoices)
-    .set({ ...set, version: row.version + 1, updatedAt: at })
-    .where(sql`${invoices.id} = ${row.id} and ${invoices.version} = ${row.version}`)
-    .returning();
+  const next = { ...set, version: row.version + 1, updatedAt: at };
+  const where = { text: 'id = ? and version = ?', values: [row.id, row.version], returning: 'id' };
+  const isDeferred = lines && defer(tx, () => orFail(updateStatement(invoices, next, where), []));
+  const [written] = isDeferred
+    ? [{ ...row, ...next }]
+    : await tx.update(invoices).set(next).where(sql`${invoices.id} = ${row.id} and ${invoices.version} = ${row.version}`).returning();
   if (!written) throw new DomainError('version_conflict');
   const shown = [row, written];
   const [before, after] = lines
@@ -228,10 +232,10 @@ export interface NewInvoice {
 export async function insertInvoice(tx: Tx, change: Change, subscription: SubscriptionRow, draft: InvoiceDraft): Promise<NewInvoice> {
   const number = draft.status === 'draft' ? null : await nextNumber(tx, change.accountId);
   const { row, lines } = invoiceRows(subscription, draft, number);
-  await tx.insert(invoices).values(row);
+  if (!defer(tx, () => insertStatement(invoices, [row]))) await tx.insert(invoices).values(row);
   const taken = draft.lines.flatMap(({ pendingId }) => pendingId ?? []);
   const fresh = lines.filter(({ id }) => !taken.includes(id));
-  if (fresh.length > 0) await tx.insert(invoiceItems).values(fresh);
+  if (fresh.length > 0 && !defer(tx, () => insertStatement(invoiceItems, fresh))) await tx.insert(invoiceItems).values(fresh);
   await takePendingLines(tx, change, { ids: taken, at: row.createdAt, invoiceId: row.id });
   const [view] = taken.length > 0 ? await invoiceViews(tx, [row], change.environment) : [invoiceView(row, { lines, refundIds: [] }, change.environment)];
   const event = (type: string): EventDraft => ({ type, kind: 'inv', objectId: row.id, customerId: row.customerId, data: view!, previous: null });

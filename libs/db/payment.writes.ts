@@ -1,6 +1,8 @@
 import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
 import { isStopped, type StopTarget } from './charge-stop.queries.js';
 import type { Db, Tx } from './client.js';
+import { defer } from './deferred.js';
+import { insertStatement } from './statement.js';
 import { newId } from './mint.js';
 import {
   attemptEvidence,
@@ -16,7 +18,8 @@ import {
   type RefundRow,
 } from './schema/index.js';
 
-export async function insertIntent(tx: Tx, row: typeof paymentIntents.$inferInsert): Promise<PaymentIntentRow | null> {
+export async function insertIntent(tx: Tx, row: PaymentIntentRow): Promise<PaymentIntentRow | null> {
+  if (defer(tx, () => insertStatement(paymentIntents, [row]))) return row;
   const [inserted] = await tx.insert(paymentIntents).values(row).onConflictDoNothing().returning();
   return inserted ?? null;
 }

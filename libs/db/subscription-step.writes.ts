@@ -1,12 +1,14 @@
 import type { Change } from '../domain/change/change.js';
-import { factsAfter } from '../domain/subscription/facts-after.js';
+import { factsAfter, isPlain } from '../domain/subscription/facts-after.js';
 import type { Plan } from '../domain/subscription/plan.js';
 import { planStepUntil } from '../domain/subscription/step-until.js';
 import { planStep } from '../domain/subscription/step-subscription.js';
 import { DomainError, notFound } from '../errors/domain-error.js';
+import { isStale } from './batch.js';
 import { transact } from './change.js';
 import type { Db, Tx } from './client.js';
-import { tellTogether } from './event.writes.js';
+import { atTheEnd } from './deferred.js';
+import { eventFooting, tellTogether } from './event.writes.js';
 import { invoiceFactsOf, noAttempt } from './invoice.queries.js';
 import { derivedId } from './mint.js';
 import { readStanding, type Standing } from './subscription-standing.queries.js';
@@ -37,9 +39,9 @@ export async function stepSubscription(db: Db, origin: Change, subscriptionId: s
     const plan = planStep(row, facts);
     if (!plan) return resting(origin, row, intents);
     try {
-      return await transact(db, origin, (tx) => tellTogether(tx, origin, () => writeSteps(tx, origin, { standing, plan, payments: writing.payments })));
+      return await transact(db, origin, (tx) => writeTogether(tx, origin, { standing, plan, payments: writing.payments }));
     } catch (error) {
-      if (!(error instanceof DomainError) || error.code !== 'version_conflict') throw error;
+      if (!isStale(error) && !(error instanceof DomainError && error.code === 'version_conflict')) throw error;
     }
   }
   return transact(db, origin, (tx) => stepUnderLock(tx, origin, subscriptionId, writing));
@@ -54,6 +56,16 @@ interface Steps {
   standing: Standing;
   plan: Plan;
   payments: InvoicePayments;
+}
+
+/** Most renewals only add rows: those are written with the events in one go, so that the account's next number is soon free again. */
+async function writeTogether(tx: Tx, origin: Change, steps: Steps): Promise<StepResult> {
+  const { standing: { row, facts }, plan } = steps;
+  const addsRows = plan.invoice?.status === 'open' && row.collectionMethod === 'charge_automatically' && isPlain(plan, facts);
+  const isSilent = plan.emails.length === 0 && plan.attention === null && plan.upcoming === null;
+  if (!addsRows || !isSilent) return tellTogether(tx, origin, () => writeSteps(tx, origin, steps));
+  const footing = await eventFooting(tx, origin.accountId, [row.id], origin.environment === 'staging' ? [row.customerId] : []);
+  return atTheEnd(tx, () => tellTogether(tx, origin, () => writeSteps(tx, origin, steps), footing));
 }
 
 /** The plan, and the charge that is due with it. */

@@ -8,7 +8,10 @@ import { nextDue } from '../domain/subscription/subscription.schedule.js';
 import type { SubscriptionState } from '../domain/subscription/subscription.state.js';
 import { DomainError, notFound } from '../errors/domain-error.js';
 import { raiseAttention } from './attention.writes.js';
+import { orFail } from './batch.js';
 import type { Tx } from './client.js';
+import { defer } from './deferred.js';
+import { updateStatement } from './statement.js';
 import { findCommand, oncePerCommand } from './command.writes.js';
 import { enterBalance, lockBalance } from './customer-balance.writes.js';
 import { queueEmail } from './email.writes.js';
@@ -125,7 +128,7 @@ export async function applyPlan(tx: Tx, change: Change, { before, row, plan, fac
   const { now } = facts;
   const changesItems = plan.items.length + (plan.invoice?.turnover.length ?? 0) > 0;
   const itemsBefore = before && changesItems ? (known?.items ?? (await readPricedItems(tx, [row.id]))) : null;
-  const written = before ? await updateRow(tx, before, { ...plan.next, name: nameAfter(before, plan, facts) }, now) : row;
+  const written = before ? await updateRow(tx, before, { next: { ...plan.next, name: nameAfter(before, plan, facts) }, now, isOurs: known?.fresh != null }) : row;
   const advance: string[] = [];
   await writeItemChanges(tx, change, written, { changes: plan.items, at: now, step: 'items' });
   await dropPendingLines(tx, change, { ids: plan.dropped, at: now });
@@ -180,10 +183,20 @@ function isMoneyAwaited(row: SubscriptionState, now: Date): boolean {
   return row.chargingInvoiceId !== null || (row.chargeAt !== null && row.chargeAt <= now && row.collectionMethod === 'charge_automatically');
 }
 
-async function updateRow(tx: Tx, before: SubscriptionRow, next: SubscriptionState & { name: string }, now: Date): Promise<SubscriptionRow> {
+interface RowUpdate {
+  next: SubscriptionState & { name: string };
+  now: Date;
+  /** This transaction has written the row before, so that nobody else can. */
+  isOurs: boolean;
+}
+
+async function updateRow(tx: Tx, before: SubscriptionRow, { next, now, isOurs }: RowUpdate): Promise<SubscriptionRow> {
+  const set = { ...next, nextActionAt: nextDue(next)?.at ?? null, version: before.version + 1, updatedAt: now };
+  const where = { text: 'id = ? and version = ?', values: [before.id, before.version], returning: 'id' };
+  if (isOurs && defer(tx, () => orFail(updateStatement(subscriptions, set, where), []))) return { ...before, ...set };
   const [written] = await tx
     .update(subscriptions)
-    .set({ ...next, nextActionAt: nextDue(next)?.at ?? null, version: before.version + 1, updatedAt: now })
+    .set(set)
     .where(and(eq(subscriptions.id, before.id), eq(subscriptions.version, before.version)))
     .returning();
   if (!written) throw new DomainError('version_conflict');

@@ -18,7 +18,7 @@ export function factsAfter(facts: Facts, plan: Plan, next: SubscriptionState, in
 }
 
 /** It changes the row and at most adds an invoice of the items alone. */
-function isPlain({ invoice, closed, charge, creditAtom, refunds, reminded, items, pending, dropped }: Plan, facts: Facts): boolean {
+export function isPlain({ invoice, closed, charge, creditAtom, refunds, reminded, items, pending, dropped }: Plan, facts: Facts): boolean {
   const rows = [closed, refunds, reminded, items, pending, dropped];
   if (charge !== null || creditAtom !== 0 || rows.some((list) => list.length > 0)) return false;
   if (!invoice) return true;
