@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Context } from '@temporalio/activity';
 import type { WebhookJobActivities, WebhookJobState } from '../libs/contracts/webhook-job.contract.js';
 import type { Db } from '../libs/db/client.js';
 import type { WebhookJobRow } from '../libs/db/schema/index.js';
@@ -8,6 +7,7 @@ import { stepWebhookJob } from '../libs/db/webhook-job.steps.js';
 import { touchWebhookJob } from '../libs/db/webhook-job.writes.js';
 import type { Environment } from '../libs/domain/environment.js';
 import { ReplayWindow } from '../libs/domain/webhook/replay-window.js';
+import { beating } from './heartbeat.js';
 
 export interface WebhookJobDeps {
   db: Db;
@@ -26,16 +26,11 @@ const lookMs = 100;
 /** Safe to run at any time and twice: the job's row says how far it has come, and each page is written together with that. */
 export function createWebhookJobActivities(deps: WebhookJobDeps): WebhookJobActivities {
   return {
-    async advanceWebhookJob({ jobId }): Promise<WebhookJobState> {
-      const context = Context.current();
-      const heartbeat = setInterval(() => context.heartbeat(), heartbeatMs);
-      try {
+    advanceWebhookJob: ({ jobId }): Promise<WebhookJobState> =>
+      beating(heartbeatMs, async ({ cancellationSignal }) => {
         const job = await webhookJobById(deps.db, jobId);
-        return job?.status === 'running' ? await workOn(deps, job, context.cancellationSignal) : 'done';
-      } finally {
-        clearInterval(heartbeat);
-      }
-    },
+        return job?.status === 'running' ? workOn(deps, job, cancellationSignal) : 'done';
+      }),
   };
 }
 
