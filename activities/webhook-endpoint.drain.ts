@@ -47,6 +47,8 @@ const takesRowsForMs = 10_000;
 const givesWayAfterMs = 1_000;
 const lingersForMs = 1_000;
 const lingerStepMs = 100;
+/** Each look that finds nothing is followed by a longer wait: four of them in the whole second. */
+const lingerGrowth = 2;
 const shortPagePauseMs = 20;
 const defaultGraceMs = 5_000;
 
@@ -107,6 +109,7 @@ class Drain {
   /** Pages of due rows into a window of posts, until there is a reason to stop. A full page is posted while the next is read. */
   private async pump(): Promise<void> {
     let idleSince: number | null = null;
+    let lingerMs = lingerStepMs;
     while (this.takesRows()) {
       const page = await (this.ahead ?? this.fetch());
       this.ahead = null;
@@ -116,6 +119,7 @@ class Drain {
       if (this.wrongQueue()) return;
       if (page.length > 0) {
         idleSince = null;
+        lingerMs = lingerStepMs;
         if (this.request.failing) await this.settle();
         else if (page.length < this.pageLimit()) await pause(shortPagePauseMs, this.deps.stopping);
         continue;
@@ -125,8 +129,10 @@ class Drain {
         continue;
       }
       idleSince ??= performance.now();
-      if (this.request.failing || performance.now() - idleSince >= lingersForMs || !this.request.mayLinger()) return;
-      await pause(lingerStepMs, this.deps.stopping);
+      const leftMs = idleSince + lingersForMs - performance.now();
+      if (this.request.failing || leftMs <= 0 || !this.request.mayLinger()) return;
+      await pause(Math.min(lingerMs, leftMs), this.deps.stopping);
+      lingerMs *= lingerGrowth;
     }
   }
 

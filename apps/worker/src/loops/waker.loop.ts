@@ -17,7 +17,8 @@ export interface WakerDeps {
 
 const pollMs = 250;
 const mostAtOnce = 8;
-const perSecond = 30;
+/** A thousand endpoints that hear one event are woken within 42 s, and payments beside them stay quick. */
+const perSecond = 24;
 
 /**
  * Starts or wakes the dispatcher of every endpoint with due deliveries: at once after a NOTIFY, and by a poll as safety net. A
