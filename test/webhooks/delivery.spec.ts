@@ -197,3 +197,27 @@ describe('the dispatcher', () => {
     }
   });
 });
+
+describe('ten endpoints', () => {
+  it('one that never answers and one that fails all keep nothing from the other eight', async () => {
+    const hanging = await openReceiver(() => undefined);
+    const failing = await openReceiver(status(500));
+    try {
+      const enabled_events = ['webhook_endpoint.updated'];
+      const healthy = await Promise.all(Array.from({ length: 8 }, () => register({ enabled_events })));
+      await Promise.all([hanging, failing].map(({ url }) => register({ enabled_events, url })));
+      await change(account, 12);
+      await eventually(() => hanging.mostOpen > 0 && failing.received.length > 0);
+      const settled = await Promise.all(healthy.map(({ id }) =>
+        eventually(async () => {
+          const done = (await deliveries(`&endpoint_id=${id}&status=delivered`)).length;
+          return done === 12 && done;
+        })));
+      expect(settled).toEqual(healthy.map(() => 12));
+      expect(hanging.received.length).toBeLessThanOrEqual(10);
+      expect(await deliveries('&status=pending')).toHaveLength(24);
+    } finally {
+      await Promise.all([hanging.close(), failing.close()]);
+    }
+  }, 60_000);
+});
