@@ -40,18 +40,22 @@ async function main(): Promise<number> {
   return report(result, `npm run faults -- --seed ${seed} --payments ${payments} --execution ${execution}`);
 }
 
+/** Rule 9 is about files, which a run of kills does not search. */
+const ruleOfFiles = 9;
+
 /** Kills of API and worker only, beside commits and sends. */
 async function kills(seed: string, count: number): Promise<number> {
   if (!Number.isInteger(count) || count < 1) throw new Error('--kills is a whole number');
   write(`kill run: seed ${seed}, ${count} kills\n`);
   const result = await killRun({ seed, kills: count, dist: fileURLToPath(new URL('../..', import.meta.url)), atOnce: 8, temporalAwayMs: 120_000, patienceMs: 6 * 60_000, told });
   for (const [what, times] of Object.entries(result.counts)) write(`  ${what.padEnd(32)}  ${times}\n`);
-  return report(result, `npm run faults -- --seed ${seed} --kills ${count}`);
+  return report(result, `npm run faults -- --seed ${seed} --kills ${count}`, ruleOfFiles);
 }
 
-function report({ breaches, folder }: { breaches: Breach[]; folder: string | null }, replay: string): number {
+function report({ breaches, folder }: { breaches: Breach[]; folder: string | null }, replay: string, except?: number): number {
   write('\n');
   for (const [number, name] of Object.entries(ruleNames)) {
+    if (Number(number) === except) continue;
     const found = breaches.filter(({ rule }) => rule === Number(number));
     write(`${found.length === 0 ? 'kept  ' : 'BROKEN'} ${number}. ${name}\n`);
     for (const { what, ids } of found.slice(0, 20)) write(`         ${what}: ${ids.join(', ')}\n`);
