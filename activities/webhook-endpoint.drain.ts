@@ -257,7 +257,8 @@ class Drain {
     const result = await deliver(poster, this.receiver, event, this.abortPosts.signal);
     if (result.failure === 'interrupted') return;
     this.failedInARow = result.success ? 0 : this.failedInARow + 1;
-    this.askedSilenceMs = Math.max(this.askedSilenceMs, askedSilenceMs({ ...result, nowMs: Date.now() }));
+    const silenceMs = askedSilenceMs({ ...result, nowMs: Date.now() });
+    this.askedSilenceMs = Math.max(this.askedSilenceMs, silenceMs);
     this.recorder!.add({
       deliveryId: delivery.id,
       eventId: delivery.eventId,
@@ -265,6 +266,7 @@ class Drain {
       url,
       ...outcomeOf(result),
       next: nextState(result, delivery.attempts + 1, schedule),
+      silenceMs,
     });
   }
 
@@ -275,7 +277,7 @@ class Drain {
     const closed = endpoint.deletedAt !== null;
     if (closed || endpoint.status === 'disabled') await db.transaction((tx) => cancelPendingDeliveries(tx, endpoint.id));
     const dueInMs = closed || endpoint.status !== 'enabled' ? null : await msUntilNextDue(db, endpoint.id);
-    await endDrain(db, this.hold, { closed, holdMs: this.askedSilenceMs });
+    await endDrain(db, this.hold, { closed });
     const failing = endpoint.consecutiveFailures >= failuresToSlowDown;
     const silenceMs = Math.max(this.askedSilenceMs, endpoint.heldForMs ?? 0);
     return { state: closed ? 'closed' : 'open', failing, dueInMs: dueInMs === null ? null : Math.ceil(Math.max(0, dueInMs, silenceMs)) };

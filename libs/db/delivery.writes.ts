@@ -29,6 +29,8 @@ export interface AttemptRecord {
 export interface ScheduledAttempt extends AttemptRecord {
   /** What becomes of the delivery. */
   next: { status: 'delivered' } | { status: 'exhausted' } | { status: 'pending'; delayMs: number };
+  /** For how long the receiver asked to be left alone; 0: it did not. */
+  silenceMs: number;
 }
 
 /** An endpoint's streak after a batch was recorded. */
@@ -44,9 +46,16 @@ export interface Streak {
 /** A plan that was made while the tables were small must not scan them when they are large. */
 const byIndexOnly = sql`set local enable_seqscan = off`;
 
+/** The longest silence that was asked for holds as long as the endpoint posts to the receiver that asked. */
+function heldUntil(attempts: ScheduledAttempt[]) {
+  const { silenceMs, url } = attempts.reduce((longest, attempt) => (attempt.silenceMs > longest.silenceMs ? attempt : longest));
+  if (silenceMs === 0) return sql`held_until`;
+  return sql`case when url = ${url} then greatest(held_until, clock_timestamp() + ${silenceMs}::float8 * interval '1 millisecond') else held_until end`;
+}
+
 /**
- * Writes attempts in the order in which they ended, with their deliveries' new state and the endpoint's streak: one
- * statement. Nothing at all is written, and undefined returned, when another drain has taken the endpoint.
+ * Writes attempts in the order in which they ended, with their deliveries' new state, the endpoint's streak and the silence that was
+ * asked for: one statement. Nothing at all is written, and undefined returned, when another drain has taken the endpoint.
  */
 export async function recordAttempts(tx: Tx, { endpointId, epoch }: DrainHold, attempts: ScheduledAttempt[]): Promise<Streak | undefined> {
   const failures = attempts.length - 1 - attempts.findLastIndex((attempt) => attempt.next.status === 'delivered');
@@ -57,7 +66,8 @@ export async function recordAttempts(tx: Tx, { endpointId, epoch }: DrainHold, a
       update webhook_endpoints set
         consecutive_failures = ${broken ? sql`${failures}::int` : sql`consecutive_failures + ${failures}::int`},
         failing_since = ${failures === 0 ? sql`null` : broken ? sql`clock_timestamp()` : sql`coalesce(failing_since, clock_timestamp())`},
-        drain_until = clock_timestamp() + interval '30 seconds'
+        drain_until = clock_timestamp() + interval '30 seconds',
+        held_until = ${heldUntil(attempts)}
       where id = ${endpointId} and drain_epoch = ${epoch}
       returning account_id, consecutive_failures as failures, failing_since as since,
         failing_told_at is not null as told, version),

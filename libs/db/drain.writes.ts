@@ -74,15 +74,12 @@ export async function renewDrain(db: Db, { endpointId, epoch }: DrainHold): Prom
 export interface DrainEnd {
   /** The endpoint is deleted: its dispatcher ends. */
   closed: boolean;
-  /** The receiver asked for silence that long. */
-  holdMs?: number;
 }
 
 /** From here on the wakers look after the endpoint again, where it is to be left alone after that. */
-export async function endDrain(db: Db, { endpointId, epoch }: DrainHold, { closed, holdMs }: DrainEnd): Promise<void> {
-  const held = holdMs ? sql`greatest(held_until, clock_timestamp() + ${holdMs}::float8 * interval '1 millisecond')` : sql`held_until`;
+export async function endDrain(db: Db, { endpointId, epoch }: DrainHold, { closed }: DrainEnd): Promise<void> {
   await db.execute(sql`
-    update webhook_endpoints set drain_until = null, wake_sent_at = null, dispatcher_open = ${!closed}, held_until = ${held}
+    update webhook_endpoints set drain_until = null, wake_sent_at = null, dispatcher_open = ${!closed}
      where id = ${endpointId} and drain_epoch = ${epoch}`);
 }
 

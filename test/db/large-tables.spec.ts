@@ -27,7 +27,7 @@ const limit = 25;
 
 const attempt = (deliveryId: string): ScheduledAttempt => ({
   deliveryId, eventId: deliveryId, url: 'https://x.example/', startedAt: new Date(), durationMs: 1, timings: {}, address: null, requestHeaders: {}, responseHeaders: null,
-  responseStatus: 200, responseText: 'ok', error: null, detail: null, next: { status: 'delivered' },
+  responseStatus: 200, responseText: 'ok', error: null, detail: null, next: { status: 'delivered' }, silenceMs: 0,
 });
 
 const objectOf = async (db: Db) => (await db.select().from(events).orderBy(events.id).limit(1))[0]!;

@@ -9,6 +9,7 @@ import { lockEndpoint } from '../../libs/db/webhook-endpoint.queries.js';
 import { updateEndpoint } from '../../libs/db/webhook-endpoint.writes.js';
 import { pauseEndpoint, resumeEndpoint } from '../../libs/db/webhook-endpoint-status.writes.js';
 import { openReceiver, status, type Receiver } from '../support/receiver.js';
+import { eventually } from '../support/stack.js';
 import { openStage, type Stage } from './drain.stage.js';
 
 let stage: Stage;
@@ -167,13 +168,36 @@ describe('a receiver that asks for silence', () => {
     expect(receiver.received.length).toBeLessThanOrEqual(20);
   });
 
-  it('is told by the row when the process dies before it could be', async () => {
+  it('gets it from the moment that its answer is on record, also when the process dies right then', async () => {
     const endpoint = await stage.endpoint(receiver.url);
-    const epoch = (await beginDrain(stage.db, endpoint.id))!;
-    await endDrain(stage.db, { endpointId: endpoint.id, epoch }, { closed: false, holdMs: 60_000 });
+    let answers = 0;
+    receiver.answer = (response, received) => {
+      answers += 1;
+      if (answers === 1) status(503, { 'retry-after': '60' })(response, received);
+    };
+    await stage.emit(endpoint.accountId, 2);
+    const dies = new AbortController();
+    const drain = stage.drain(endpoint.id, { cancelled: dies.signal });
+    await eventually(async () => answers === 2 && (await stage.deliveries(endpoint.id)).some(({ attempts }) => attempts === 1));
+    expect((await stage.row(endpoint.id)).heldUntil!.getTime()).toBeGreaterThan(Date.now() + 50_000);
+    dies.abort();
+    await drain;
+    expect((await stage.drain(endpoint.id)).dueInMs).toBeGreaterThan(50_000);
+    expect(receiver.received).toHaveLength(2);
+  });
+
+  it('does not bind another address of the endpoint', async () => {
+    const elsewhere = await openReceiver();
+    const endpoint = await stage.endpoint(receiver.url);
+    const change = systemChange('production', endpoint.accountId);
+    receiver.answer = (response, received) => {
+      const moved = transact(stage.db, change, async (tx) => updateEndpoint(tx, change, (await lockEndpoint(tx, endpoint.accountId, endpoint.id))!, { url: elsewhere.url }));
+      void moved.then(() => status(429, { 'retry-after': '3600' })(response, received));
+    };
     await stage.emit(endpoint.accountId, 1);
-    expect((await stage.drain(endpoint.id)).dueInMs).toBeGreaterThan(59_000);
-    expect(receiver.received).toEqual([]);
+    await stage.drain(endpoint.id);
+    expect((await stage.row(endpoint.id)).heldUntil).toBeNull();
+    await elsewhere.close();
   });
 });
 
