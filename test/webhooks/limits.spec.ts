@@ -1,5 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm';
-import { beginDrain, claimEndpointsToWake, endDrain, reserveTurns } from '../../libs/db/drain.writes.js';
+import { beginDrain, claimEndpointsToWake, reserveTurns } from '../../libs/db/drain.writes.js';
 import { cancelDelivery } from '../../libs/db/delivery.writes.js';
 import { systemChange } from '../../libs/db/account.writes.js';
 import { transact } from '../../libs/db/change.js';
