@@ -6,7 +6,7 @@ import { startTestStack, type TestStack } from '../../apps/cli/src/stack/test-st
 import { parsePublicId } from '../../libs/views/ids.js';
 import { untilReceived, type ReceiverReport } from './deliveries.js';
 import { measureBacklog, measureDelay, measureFanOut, measureThroughput } from './delivery-load.js';
-import { measureExecutions, measureHanging } from './executions.js';
+import { measureAdded, measureHanging, measureInline } from './executions.js';
 import { measureIsolation } from './isolation.js';
 import { load, percentile } from './measure.js';
 import { residentMiB } from './memory.js';
@@ -45,8 +45,9 @@ async function measureTogether(): Promise<void> {
     if (wants('payments')) await measurePayments(stack, stage);
     if (wants('executions')) {
       heading('inline beside workflow');
-      await measureExecutions(report, stage, { quick });
+      await measureAdded(report, stage, { quick });
       await measureHanging(report, stage, { quick });
+      await measureInline(report, stage, { quick });
     }
     if (wants('reads')) await measureReads(stack, stage);
     if (wants('deliveries')) await measureDeliveries(stage);
