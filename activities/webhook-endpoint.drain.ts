@@ -3,7 +3,7 @@ import type { Db } from '../libs/db/client.js';
 import { dueDeliveries, msUntilNextDue, type DueDelivery } from '../libs/db/delivery.queries.js';
 import { cancelPendingDeliveries, type ScheduledAttempt } from '../libs/db/delivery.writes.js';
 import {
-  beginDrain, endDrain, putOffFollowers, putOffFreshDeliveries, renewDrain, reserveTurns, type DrainedEndpoint, type DrainHold,
+  beginDrain, endDrain, putOffFollowers, putOffFreshDeliveries, releasePutOff, renewDrain, reserveTurns, type DrainedEndpoint, type DrainHold,
 } from '../libs/db/drain.writes.js';
 import { openHeaders } from '../libs/db/endpoint-headers.js';
 import type { SecretBox } from '../libs/db/secret.js';
@@ -276,9 +276,10 @@ class Drain {
     if (!endpoint) throw new FencedOff();
     const closed = endpoint.deletedAt !== null;
     if (closed || endpoint.status === 'disabled') await db.transaction((tx) => cancelPendingDeliveries(tx, endpoint.id));
+    const failing = endpoint.consecutiveFailures >= failuresToSlowDown;
+    if (this.request.failing && !failing) while (await releasePutOff(db, endpoint.id));
     const dueInMs = closed || endpoint.status !== 'enabled' ? null : await msUntilNextDue(db, endpoint.id);
     await endDrain(db, this.hold, { closed });
-    const failing = endpoint.consecutiveFailures >= failuresToSlowDown;
     const silenceMs = Math.max(this.askedSilenceMs, endpoint.heldForMs ?? 0);
     return { state: closed ? 'closed' : 'open', failing, dueInMs: dueInMs === null ? null : Math.ceil(Math.max(0, dueInMs, silenceMs)) };
   }

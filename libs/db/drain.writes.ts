@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import { afterCommit } from './change.js';
 import type { Db, Tx } from './client.js';
 import type { WebhookEndpointRow } from './schema/index.js';
@@ -88,22 +88,33 @@ const mostPutOffs = 200;
 
 /**
  * A failing endpoint's fresh deliveries wait for its next retry instead of spending an attempt each, a bounded batch per transaction
- * however many there are. Returns how many were put off; 0 when no retry is planned, so that the oldest fresh one becomes the probe.
+ * however many there are. What a person asked for does not wait for a retry that was planned before: the first delivery of a job and a
+ * test are probes of their own, and the job's others wait for its own next retry. Returns how many were put off; 0 when no retry is
+ * planned, so that the oldest fresh one becomes the probe.
  */
 export async function putOffFreshDeliveries(db: Db, endpointId: string): Promise<number> {
-  const { rows } = await db.execute<{ at: string }>(sql`
-    select next_attempt_at::text as at from webhook_deliveries
-     where endpoint_id = ${endpointId} and status = 'pending' and attempts > 0
-     order by next_attempt_at limit 1`);
-  const retry = rows[0]?.at;
-  if (retry === undefined) return 0;
+  const { rows } = await db.execute<{ at: string | null; job: string | null; jobAt: string | null }>(sql`
+    select (select d.next_attempt_at::text from webhook_deliveries d
+             where d.endpoint_id = ${endpointId} and d.status = 'pending' and d.attempts > 0
+             order by d.next_attempt_at limit 1) as at,
+           j.id as job,
+           (select min(d.next_attempt_at)::text from webhook_deliveries d where d.job_id = j.id and d.status = 'pending' and d.attempts > 0) as "jobAt"
+      from (values (1)) as one left join webhook_jobs j on j.endpoint_id = ${endpointId} and j.status = 'running'`);
+  const { at, job, jobAt } = rows[0]!;
+  if (at === null) return 0;
+  const isFresh = sql`(d.job_id is null or d.job_id is distinct from ${job}::uuid) and d.object_id <> d.endpoint_id`;
+  const ofJob = jobAt === null ? 0 : await putOff(db, endpointId, jobAt, sql`d.job_id = ${job}::uuid`);
+  return ofJob + (await putOff(db, endpointId, at, isFresh));
+}
+
+async function putOff(db: Db, endpointId: string, retry: string, which: SQL): Promise<number> {
   let total = 0;
   for (let batch = 0; batch < mostPutOffs; batch += 1) {
     const { rowCount } = await db.execute(sql`
       update webhook_deliveries set next_attempt_at = ${retry}::timestamptz
        where id in (
          select d.id from webhook_deliveries d
-          where d.endpoint_id = ${endpointId} and d.status = 'pending' and d.attempts = 0
+          where d.endpoint_id = ${endpointId} and d.status = 'pending' and d.attempts = 0 and ${which}
             and d.next_attempt_at <= clock_timestamp() and ${retry}::timestamptz > clock_timestamp()
           order by d.next_attempt_at
           limit ${putOffAtOnce}
@@ -112,6 +123,45 @@ export async function putOffFreshDeliveries(db: Db, endpointId: string): Promise
     if ((rowCount ?? 0) < putOffAtOnce) break;
   }
   return total;
+}
+
+/** Nearer than this it comes by itself, or is in the hands of a person's own post. */
+const releasedIfLater = sql`interval '60 seconds'`;
+
+/**
+ * The endpoint answers again, or somebody says so: what waited for its next retry without having been tried is due now, the oldest of it
+ * first. A bounded batch; returns whether there may be more.
+ */
+export async function releasePutOff(db: Db | Tx, endpointId: string): Promise<boolean> {
+  const { rowCount } = await db.execute(sql`
+    update webhook_deliveries set next_attempt_at = statement_timestamp()
+     where id in (
+       select d.id from webhook_deliveries d
+        where d.endpoint_id = ${endpointId} and d.status = 'pending' and d.attempts = 0 and d.next_attempt_at > clock_timestamp() + ${releasedIfLater}
+        order by d.next_attempt_at, d.id
+        limit ${putOffAtOnce}
+        for update skip locked)`);
+  return rowCount === putOffAtOnce;
+}
+
+/** Turns that are booked at most when a person's post is given one of them. */
+const mostBooked = sql`interval '2 seconds'`;
+
+/**
+ * The next turn at an endpoint with a rate limit, for a post beside its drain: milliseconds until it, 0 without a limit, undefined when
+ * more than 2 s are booked already.
+ */
+export async function takeTurn(db: Db, endpointId: string): Promise<number | undefined> {
+  const free = sql`case when rate_free_at < clock_timestamp() + interval '10 seconds' then greatest(rate_free_at, clock_timestamp()) else clock_timestamp() end`;
+  const share = sql`interval '1 second' / rate_per_second`;
+  const { rows } = await db.execute<{ ms: number | null; limited: boolean }>(sql`
+    with turn as (
+      update webhook_endpoints set rate_free_at = ${free} + ${share}
+       where id = ${endpointId} and rate_per_second is not null and ${free} <= clock_timestamp() + ${mostBooked}
+      returning (extract(epoch from rate_free_at - ${share} - clock_timestamp()) * 1000)::float8 as ms)
+    select (select ms from turn) as ms, e.rate_per_second is not null as limited from webhook_endpoints e where e.id = ${endpointId}`);
+  const { ms, limited } = rows[0]!;
+  return limited ? (ms === null ? undefined : Math.max(0, ms)) : 0;
 }
 
 /**

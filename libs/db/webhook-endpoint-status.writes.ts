@@ -6,6 +6,7 @@ import { raiseAttention, settleAttention } from './attention.writes.js';
 import { afterCommit, transact } from './change.js';
 import type { Db, Tx } from './client.js';
 import { cancelPendingDeliveries } from './delivery.writes.js';
+import { releasePutOff } from './drain.writes.js';
 import type { WebhookEndpointRow } from './schema/index.js';
 import { requestWake } from './wake.js';
 import { lockEndpoint } from './webhook-endpoint.queries.js';
@@ -53,9 +54,25 @@ export async function pauseEndpoint(tx: Tx, change: Change, before: WebhookEndpo
   return changeEndpoint(tx, change, before, { type: 'webhook_endpoint.paused', patch: { status: 'paused', statusReason: 'requested' } });
 }
 
+/** Somebody says that the receiver is there: what waited for its next retry, or for the silence that it asked for, is due now. */
 export async function resumeEndpoint(tx: Tx, change: Change, before: WebhookEndpointRow): Promise<WebhookEndpointRow> {
   afterCommit(tx, requestWake);
-  return changeEndpoint(tx, change, before, { type: 'webhook_endpoint.resumed', patch: { status: 'enabled', statusReason: null, heldUntil: null } });
+  await releasePutOff(tx, before.id);
+  const patch = { status: 'enabled', statusReason: null, heldUntil: null, consecutiveFailures: 0 } as const;
+  return changeEndpoint(tx, change, before, { type: 'webhook_endpoint.resumed', patch });
+}
+
+/** A webhook arrived by a post beside the queue: the endpoint's streak of failures ends as it does by one of the queue's own. */
+export async function noteArrival(tx: Tx, change: Change, endpointId: string): Promise<void> {
+  const { rows } = await tx.execute<{ told: boolean }>(sql`
+    update webhook_endpoints set consecutive_failures = 0, failing_since = null
+     where id = ${endpointId} and (consecutive_failures > 0 or failing_since is not null)
+    returning failing_told_at is not null as told`);
+  if (rows.length === 0) return;
+  const endpoint = rows[0]!.told ? await lockEndpoint(tx, change.accountId, endpointId) : undefined;
+  if (endpoint) await recoverEndpoint(tx, change, endpoint);
+  await releasePutOff(tx, endpointId);
+  afterCommit(tx, requestWake);
 }
 
 /** A success after others were told that the endpoint fails. */

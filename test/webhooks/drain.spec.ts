@@ -1,18 +1,16 @@
 import { and, eq } from 'drizzle-orm';
+import { systemChange } from '../../libs/db/account.writes.js';
+import { transact } from '../../libs/db/change.js';
 import { beginDrain, claimEndpointsToWake, endDrain } from '../../libs/db/drain.writes.js';
 import { webhookDeliveries } from '../../libs/db/schema/index.js';
+import { lockEndpoint } from '../../libs/db/webhook-endpoint.queries.js';
+import { testEndpoint } from '../../libs/db/webhook-endpoint.writes.js';
 import { verifyWebhook } from '../../libs/webhooks/verify.js';
-import { openReceiver, status, type Receiver } from '../support/receiver.js';
+import { status, type Receiver } from '../support/receiver.js';
 import { eventually } from '../support/stack.js';
-import { openStage, type Stage } from './drain.stage.js';
+import { receiver, stage, useStage } from './drain.stage.js';
 
-let stage: Stage;
-let receiver: Receiver;
-
-beforeAll(() => { stage = openStage(); });
-afterAll(() => stage.close());
-beforeEach(async () => { receiver = await openReceiver(); });
-afterEach(() => receiver.close());
+useStage();
 
 describe('a drain', () => {
   it('delivers every due row once, at most ten at a time, signed, and records each attempt', async () => {
@@ -155,6 +153,27 @@ describe('a drain', () => {
     expect(receiver.ids()[1]).toBe(receiver.ids()[0]);
     await stage.drain(endpoint.id, { deps });
     expect((await stage.deliveries(endpoint.id)).every((row) => row.status === 'delivered')).toBe(true);
+  });
+
+  it('tries a test at a failing endpoint at once; when it arrives, what waited for the next retry goes out', async () => {
+    receiver.answer = (response, { event }) => response.writeHead(event.type === 'webhook_endpoint.test' ? 200 : 500).end();
+    const endpoint = await stage.endpoint(receiver.url, { enabledEvents: ['customer.*'] });
+    const deps = { schedule: [0, 3600, 3600] };
+    await stage.emit(endpoint.accountId, 1);
+    await stage.update(endpoint.id, { consecutiveFailures: 2 });
+    await stage.drain(endpoint.id, { deps });
+    await stage.emit(endpoint.accountId, 5);
+    await stage.drain(endpoint.id, { deps, failing: true });
+    expect(receiver.received).toHaveLength(1);
+
+    const change = systemChange('production', endpoint.accountId);
+    await transact(stage.db, change, async (tx) => testEndpoint(tx, change, (await lockEndpoint(tx, endpoint.accountId, endpoint.id))!));
+    expect(await stage.drain(endpoint.id, { deps, failing: true })).toEqual({ state: 'open', failing: false, dueInMs: 0 });
+    expect(receiver.received.map(({ event }) => event.type)).toEqual(['customer.created', 'webhook_endpoint.test']);
+    receiver.answer = status(200);
+    await stage.drain(endpoint.id, { deps });
+    const rows = await stage.deliveries(endpoint.id);
+    expect(rows.map((row) => [row.status, row.attempts])).toEqual([['pending', 1], ...Array.from({ length: 6 }, () => ['delivered', 1])]);
   });
 
   it('that was overtaken by another records nothing, so that its posts are made again', async () => {

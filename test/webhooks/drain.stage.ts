@@ -11,6 +11,7 @@ import { createEndpoint, type NewEndpoint } from '../../libs/db/webhook-endpoint
 import { Poster } from '../../libs/webhooks/poster.js';
 import { mintSecret } from '../../libs/webhooks/secret.js';
 import { and, asc, eq } from 'drizzle-orm';
+import { openReceiver, type Receiver } from '../support/receiver.js';
 import { shared } from '../support/stack.js';
 
 const environment = 'production' as const;
@@ -74,3 +75,16 @@ export function openStage() {
 }
 
 export type Stage = ReturnType<typeof openStage>;
+export type Endpoint = Awaited<ReturnType<Stage['endpoint']>>;
+
+/** What `useStage` has opened for the test that runs. */
+export let stage: Stage;
+export let receiver: Receiver;
+
+/** One stage for the tests of a spec, and a receiver that answers 200 for each of them. */
+export function useStage(): void {
+  beforeAll(() => { stage = openStage(); });
+  afterAll(() => stage.close());
+  beforeEach(async () => { receiver = await openReceiver(); });
+  afterEach(() => receiver.close());
+}

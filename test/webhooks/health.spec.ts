@@ -1,12 +1,14 @@
 import { eq } from 'drizzle-orm';
 import { systemChange } from '../../libs/db/account.writes.js';
 import { transact } from '../../libs/db/change.js';
+import type { Tx } from '../../libs/db/client.js';
+import { claimEndpointsToWake } from '../../libs/db/drain.writes.js';
 import { events, webhookDeliveries } from '../../libs/db/schema/index.js';
 import { lockEndpoint } from '../../libs/db/webhook-endpoint.queries.js';
-import { disableEndpoint, enableEndpoint, tellOfFailingEndpoints } from '../../libs/db/webhook-endpoint-status.writes.js';
+import { disableEndpoint, enableEndpoint, noteArrival, pauseEndpoint, resumeEndpoint, tellOfFailingEndpoints } from '../../libs/db/webhook-endpoint-status.writes.js';
 import { defaultSchedule } from '../../libs/webhooks/schedule.js';
 import { openReceiver, status, type Receiver } from '../support/receiver.js';
-import { openStage, type Stage } from './drain.stage.js';
+import { openStage, type Endpoint, type Stage } from './drain.stage.js';
 
 const hourMs = 3_600_000;
 
@@ -21,8 +23,6 @@ beforeEach(async () => {
 });
 afterEach(() => Promise.all([bad.close(), good.close()]));
 
-type Endpoint = Awaited<ReturnType<Stage['endpoint']>>;
-
 const tell = () => tellOfFailingEndpoints(stage.db, 'production', { afterMs: hourMs });
 
 const failsForAnHour = (endpoint: Endpoint) => stage.update(endpoint.id, { failingSince: new Date(Date.now() - hourMs - 1_000) });
@@ -36,6 +36,8 @@ async function told(endpoint: Endpoint): Promise<[string, string[]][]> {
   }));
   return heard.filter(([type]) => !['created', 'updated'].includes(type));
 }
+
+const claimed = async ({ id }: Endpoint) => (await claimEndpointsToWake(stage.db, 1000)).some((endpoint) => endpoint.id === id);
 
 const dueNow = (endpoint: Endpoint) => stage.db.update(webhookDeliveries).set({ nextAttemptAt: new Date() }).where(eq(webhookDeliveries.endpointId, endpoint.id));
 
@@ -63,6 +65,37 @@ describe('an endpoint that only fails', () => {
     expect((await stage.attention(failing.accountId)).every((line) => line.resolvedAt !== null)).toBe(true);
     await tell();
     expect(await told(failing)).toHaveLength(2);
+  });
+
+  it('is well again when a person\'s post arrives, or somebody resumes it: what waited for its next retry goes out', async () => {
+    const failing = await stage.endpoint(bad.url, { enabledEvents: ['customer.*'] });
+    const other = await stage.endpoint(good.url, { accountId: failing.accountId, enabledEvents: ['webhook_endpoint.*'] });
+    const deps = { schedule: [0, 3600, 3600] };
+    const change = systemChange('production', failing.accountId);
+    const effects: ((tx: Tx) => Promise<unknown>)[] = [
+      (tx) => noteArrival(tx, change, failing.id),
+      async (tx) => {
+        const paused = await pauseEndpoint(tx, change, (await lockEndpoint(tx, failing.accountId, failing.id))!);
+        return resumeEndpoint(tx, change, paused);
+      },
+    ];
+    for (const effect of effects) {
+      bad.answer = status(500);
+      await stage.emit(failing.accountId, 30);
+      for (const slow of [false, true]) await stage.drain(failing.id, { deps, failing: slow });
+      expect(await claimed(failing)).toBe(false);
+      await failsForAnHour(failing);
+      await tell();
+      await transact(stage.db, change, effect);
+      expect(await stage.row(failing.id)).toMatchObject({ consecutiveFailures: 0 });
+      expect(await claimed(failing)).toBe(true);
+      bad.answer = status(200);
+      for (const slow of [true, false]) await stage.drain(failing.id, { deps, failing: slow });
+      expect((await stage.deliveries(failing.id)).filter((row) => row.status === 'pending' && row.attempts === 0)).toEqual([]);
+    }
+    expect((await told(failing)).filter(([type]) => ['failing', 'recovered'].includes(type))).toEqual([
+      ['failing', [other.id]], ['recovered', [other.id]], ['failing', [other.id]], ['recovered', [other.id]],
+    ]);
   });
 
   it('is not told of for a single failure, while it is paused, or before the hour', async () => {

@@ -3,20 +3,13 @@ import { systemChange } from '../../libs/db/account.writes.js';
 import { transact } from '../../libs/db/change.js';
 import { newId } from '../../libs/db/mint.js';
 import { events, webhookDeliveries, webhookJobs, type WebhookJobKind } from '../../libs/db/schema/index.js';
+import { failuresToSlowDown } from '../../libs/domain/webhook/waiting.js';
 import { stepWebhookJob } from '../../libs/db/webhook-job.steps.js';
 import { cancelWebhookJob, createWebhookJob } from '../../libs/db/webhook-job.writes.js';
-import { openReceiver, status, type Receiver } from '../support/receiver.js';
-import { openStage, type Stage } from './drain.stage.js';
+import { status } from '../support/receiver.js';
+import { receiver, stage, useStage, type Endpoint } from './drain.stage.js';
 
-let stage: Stage;
-let receiver: Receiver;
-
-beforeAll(() => { stage = openStage(); });
-afterAll(() => stage.close());
-beforeEach(async () => { receiver = await openReceiver(); });
-afterEach(() => receiver.close());
-
-type Endpoint = Awaited<ReturnType<Stage['endpoint']>>;
+useStage();
 
 async function start(endpoint: Endpoint, kind: WebhookJobKind): Promise<string> {
   const change = systemChange('production', endpoint.accountId);
@@ -34,7 +27,8 @@ async function run(endpoint: Endpoint, id: string, { window = 500, workers = 3 }
   for (let rounds = 0; rounds < 200; rounds += 1) {
     const steps = await Promise.all(Array.from({ length: workers }, () => step(endpoint, id, window)));
     if (steps.some(({ state }) => state === 'done')) return;
-    if (steps.some(({ state }) => state === 'waiting')) await stage.drain(endpoint.id);
+    const failing = (await stage.row(endpoint.id)).consecutiveFailures >= failuresToSlowDown;
+    if (steps.some(({ state }) => state === 'waiting')) await stage.drain(endpoint.id, { failing });
   }
   throw new Error('the job does not end');
 }
@@ -85,6 +79,17 @@ describe('recover', () => {
     expect(await step(endpoint, id, 10)).toEqual({ state: 'moved', finished: 10 });
   });
 
+  it('keeps to the rate of its endpoint', async () => {
+    const endpoint = await stage.endpoint(receiver.url, { ...deaf, ratePerSecond: 20 });
+    await stage.update(endpoint.id, { status: 'disabled' });
+    await stage.emit(endpoint.accountId, 12);
+    await stage.update(endpoint.id, { status: 'enabled' });
+    const before = Date.now();
+    await run(endpoint, await start(endpoint, 'recover'));
+    expect(receiver.received).toHaveLength(12);
+    expect((await stage.row(endpoint.id)).rateFreeAt!.getTime()).toBeGreaterThanOrEqual(before + 599);
+  });
+
   it('ends when it is cancelled, or when its endpoint is disabled or deleted, and says why', async () => {
     const [cancelled, disabled, deleted] = await Promise.all([1, 2, 3].map(() => stage.endpoint(receiver.url, deaf)));
     const jobs = await Promise.all([cancelled!, disabled!, deleted!].map((endpoint) => start(endpoint, 'recover')));
@@ -130,6 +135,34 @@ describe('resend failed', () => {
     expect(receiver.received).toHaveLength(4);
     expect(await row(id)).toMatchObject({ status: 'completed', total: 3, processed: 3, delivered: 3, undelivered: 0 });
     expect((await stage.deliveries(endpoint.id)).every((delivery) => delivery.status === 'delivered')).toBe(true);
+  });
+
+  it('tries one at a failing endpoint at once, though every retry is planned for later; when it arrives the rest follows, also what was never tried', async () => {
+    const endpoint = await stage.endpoint(receiver.url, deaf);
+    const deps = { schedule: [0, 3600, 3600] };
+    receiver.answer = status(500);
+    await stage.emit(endpoint.accountId, 40);
+    for (const failing of [false, true]) await stage.drain(endpoint.id, { deps, failing });
+    const failed = receiver.received.length;
+    expect(failed).toBeLessThan(40);
+    receiver.received.length = 0;
+
+    const first = await start(endpoint, 'resend_failed');
+    while ((await step(endpoint, first)).state === 'moved');
+    for (let drains = 0; drains < 2; drains += 1) await stage.drain(endpoint.id, { deps, failing: true });
+    expect(receiver.received).toHaveLength(1);
+    expect(await step(endpoint, first)).toEqual({ state: 'waiting', finished: 1 });
+    expect((await stage.deliveries(endpoint.id)).every((row) => row.nextAttemptAt!.getTime() > Date.now() + 2_800_000)).toBe(true);
+
+    const change = systemChange('production', endpoint.accountId);
+    await transact(stage.db, change, (tx) => cancelWebhookJob(tx, change, first));
+    receiver.answer = status(200);
+    const second = await start(endpoint, 'resend_failed');
+    await run(endpoint, second);
+    await stage.drain(endpoint.id);
+    expect(await row(second)).toMatchObject({ status: 'completed', total: 1, processed: 1, delivered: 1, undelivered: 0 });
+    expect((await stage.deliveries(endpoint.id)).every((delivery) => delivery.status === 'delivered')).toBe(true);
+    expect(receiver.received).toHaveLength(1 + 40);
   });
 
   it('counts what fails again, and does not take it twice', async () => {

@@ -1,5 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm';
-import { beginDrain, claimEndpointsToWake, reserveTurns } from '../../libs/db/drain.writes.js';
+import { beginDrain, claimEndpointsToWake, reserveTurns, takeTurn } from '../../libs/db/drain.writes.js';
 import { cancelDelivery } from '../../libs/db/delivery.writes.js';
 import { systemChange } from '../../libs/db/account.writes.js';
 import { transact } from '../../libs/db/change.js';
@@ -8,19 +8,11 @@ import { webhookDeliveries } from '../../libs/db/schema/index.js';
 import { lockEndpoint } from '../../libs/db/webhook-endpoint.queries.js';
 import { updateEndpoint } from '../../libs/db/webhook-endpoint.writes.js';
 import { pauseEndpoint, resumeEndpoint } from '../../libs/db/webhook-endpoint-status.writes.js';
-import { openReceiver, status, type Receiver } from '../support/receiver.js';
+import { openReceiver, status } from '../support/receiver.js';
 import { eventually } from '../support/stack.js';
-import { openStage, type Stage } from './drain.stage.js';
+import { receiver, stage, useStage, type Endpoint } from './drain.stage.js';
 
-let stage: Stage;
-let receiver: Receiver;
-
-beforeAll(() => { stage = openStage(); });
-afterAll(() => stage.close());
-beforeEach(async () => { receiver = await openReceiver(); });
-afterEach(() => receiver.close());
-
-type Endpoint = Awaited<ReturnType<Stage['endpoint']>>;
+useStage();
 
 /** Most arrivals in any window of a second. */
 function mostPerSecond(): number {
@@ -63,6 +55,22 @@ describe('an endpoint\'s limits', () => {
     expect(await take(epoch - 1)).toBeUndefined();
     await stage.update(endpoint.id, { rateFreeAt: new Date(Date.now() + 3_600_000) });
     expect(await take()).toBeLessThanOrEqual(2_000);
+  });
+
+  it('count a person\'s post, too: it takes the next turn, and none when two seconds are booked', async () => {
+    const endpoint = await stage.endpoint(receiver.url, { ratePerSecond: 10 });
+    const before = Date.now();
+    const turns = [await takeTurn(stage.db, endpoint.id), await takeTurn(stage.db, endpoint.id), await takeTurn(stage.db, endpoint.id)];
+    expect(turns.every((ms) => ms !== undefined && ms <= 200)).toBe(true);
+    expect((await stage.row(endpoint.id)).rateFreeAt!.getTime()).toBeGreaterThanOrEqual(before + 299);
+    const epoch = (await beginDrain(stage.db, endpoint.id))!;
+    await reserveTurns(stage.db, { endpointId: endpoint.id, epoch }, { count: 5, ratePerSecond: 10 });
+    expect((await stage.row(endpoint.id)).rateFreeAt!.getTime()).toBeGreaterThanOrEqual(before + 799);
+    await stage.update(endpoint.id, { rateFreeAt: new Date(Date.now() + 9_000) });
+    expect(await takeTurn(stage.db, endpoint.id)).toBeUndefined();
+    await stage.update(endpoint.id, { rateFreeAt: new Date(Date.now() + 3_600_000) });
+    expect(await takeTurn(stage.db, endpoint.id)).toBe(0);
+    expect(await takeTurn(stage.db, (await stage.endpoint(receiver.url)).id)).toBe(0);
   });
 
   it('give way to other endpoints where slots are short, and lose nothing by it', async () => {

@@ -50,7 +50,7 @@ export class EventsService {
     const event = await findEvent(db, caller.accountId, bodyId('event_id', 'event', body.event_id, caller));
     if (!event) throw unknownReference('event_id', 'event');
     const endpoints = await this.receivers(caller, event, body.selected_webhooks ?? null);
-    const results = await Promise.all(endpoints.map((endpoint) => this.resends.trigger(caller, endpoint, event)));
+    const results = await this.resends.trigger(caller, endpoints, event);
     return { webhook_delivery_results: Object.fromEntries(results.map((result) => [publicId('webhook_endpoint', environment, result.endpointId), deliveryResultView(result, environment)])) };
   }
 
