@@ -1,5 +1,5 @@
 import { and, eq, getTableColumns, gte, like, lt, sql, type AnyColumn, type SQL } from 'drizzle-orm';
-import type { PgTable } from 'drizzle-orm/pg-core';
+import type { PgColumn, PgTable, SelectedFields } from 'drizzle-orm/pg-core';
 import type { Db } from './client.js';
 import { newestFirst, settledBefore, writtenAround, type CommitPosition } from './commit-order.js';
 import { events, webhookAttempts, webhookDeliveries, webhookEndpoints, type WebhookAttemptRow, type WebhookDeliveryRow, type WebhookEndpointRow } from './schema/index.js';
@@ -50,33 +50,15 @@ const endpointColumns = {
   consecutiveFailures: webhookEndpoints.consecutiveFailures, rateFreeAt: webhookEndpoints.rateFreeAt, heldUntil: webhookEndpoints.heldUntil, deletedAt: webhookEndpoints.deletedAt,
 };
 
-/** In the order of commits, newest first. Each endpoint's newest are read by its own index; how many rows there are does not matter. */
-export async function pageOfDeliveries(db: Db, accountId: string, { filter, limit, before }: Page<DeliveryFilter>): Promise<Paged<ListedDelivery>> {
-  const { status, since, until } = filter;
-  const page = db
-    .select()
-    .from(webhookDeliveries)
-    .where(and(
-      eq(webhookDeliveries.endpointId, webhookEndpoints.id),
-      settledBefore(webhookDeliveries, before),
-      status ? sql`${webhookDeliveries.status} = ${sql.raw(`'${status}'`)}` : undefined,
-      ofSubject(accountId, filter),
-      since ? gte(webhookDeliveries.createdAt, since) : undefined,
-      until ? lt(webhookDeliveries.createdAt, until) : undefined,
-      ...writtenAround(webhookDeliveries.txId, accountId, filter),
-    ))
-    .orderBy(...newestFirst(webhookDeliveries))
-    .limit(limit + 1)
-    .as('page');
-  const rows = await db
-    .select({ delivery: columnsOf(webhookDeliveries, page), event: eventColumns, endpoint: endpointColumns })
-    .from(webhookEndpoints)
-    .innerJoinLateral(page, sql`true`)
-    .innerJoin(events, eq(events.id, page.eventId))
-    .where(endpointsOf(accountId, filter))
-    .orderBy(...newestFirst(page))
-    .limit(limit + 1);
-  return { rows: rows.slice(0, limit) as ListedDelivery[], hasMore: rows.length > limit };
+export async function pageOfDeliveries(db: Db, accountId: string, page: Page<DeliveryFilter>): Promise<Paged<ListedDelivery>> {
+  const { filter } = page;
+  const walk: Walk = {
+    table: webhookDeliveries,
+    madeAt: webhookDeliveries.createdAt,
+    wanted: [filter.status ? sql`${webhookDeliveries.status} = ${sql.raw(`'${filter.status}'`)}` : undefined, ofSubject(accountId, filter)],
+    columns: (found) => ({ delivery: columnsOf(webhookDeliveries, found), event: eventColumns, endpoint: endpointColumns }),
+  };
+  return newestOf(db, accountId, walk, page);
 }
 
 export async function listedDelivery(db: Db, accountId: string, id: string): Promise<ListedDelivery | undefined> {
@@ -94,36 +76,58 @@ export interface ListedAttempt {
   eventType: string;
 }
 
-/** In the order of commits, newest first, by each endpoint's own index. */
-export async function pageOfAttempts(db: Db, accountId: string, { filter, limit, before }: Page<AttemptFilter>): Promise<Paged<ListedAttempt>> {
-  const { deliveryId, succeeded, responseStatus, since, until } = filter;
+export async function pageOfAttempts(db: Db, accountId: string, page: Page<AttemptFilter>): Promise<Paged<ListedAttempt>> {
+  const { filter } = page;
+  const { deliveryId, succeeded, responseStatus } = filter;
   const success = sql`${webhookAttempts.responseStatus} between 200 and 299`;
-  const page = db
-    .select()
-    .from(webhookAttempts)
-    .where(and(
-      eq(webhookAttempts.endpointId, webhookEndpoints.id),
-      settledBefore(webhookAttempts, before),
+  const walk: Walk = {
+    table: webhookAttempts,
+    madeAt: webhookAttempts.startedAt,
+    wanted: [
       deliveryId === undefined ? undefined : eq(webhookAttempts.deliveryId, deliveryId),
       attemptsOfSubject(accountId, filter),
       succeeded === undefined ? undefined : succeeded ? success : sql`(${success}) is not true`,
       responseStatus === undefined ? undefined : eq(webhookAttempts.responseStatus, responseStatus),
-      since ? gte(webhookAttempts.startedAt, since) : undefined,
-      until ? lt(webhookAttempts.startedAt, until) : undefined,
-      ...writtenAround(webhookAttempts.txId, accountId, filter),
+    ],
+    columns: (found) => ({ attempt: columnsOf(webhookAttempts, found), eventType: events.type }),
+  };
+  return newestOf(db, accountId, walk, page);
+}
+
+interface Walk {
+  table: typeof webhookDeliveries | typeof webhookAttempts;
+  /** What `since` and `until` bound. */
+  madeAt: PgColumn;
+  wanted: (SQL | undefined)[];
+  /** What is answered, of the rows found and of their events and endpoints. */
+  columns: (found: object) => SelectedFields;
+}
+
+/** In the order of commits, newest first. Each endpoint's newest are read by its own index; how many rows there are does not matter. */
+async function newestOf<T>(db: Db, accountId: string, { table, madeAt, wanted, columns }: Walk, { filter, limit, before }: Page<SubjectFilter>): Promise<Paged<T>> {
+  const found = db
+    .select()
+    .from(table as typeof webhookDeliveries)
+    .where(and(
+      eq(table.endpointId, webhookEndpoints.id),
+      settledBefore(table, before),
+      ...wanted,
+      filter.since ? gte(madeAt, filter.since) : undefined,
+      filter.until ? lt(madeAt, filter.until) : undefined,
+      ...writtenAround(table.txId, accountId, filter),
     ))
-    .orderBy(...newestFirst(webhookAttempts))
+    .orderBy(...newestFirst(table))
     .limit(limit + 1)
     .as('page');
   const rows = await db
-    .select({ attempt: columnsOf(webhookAttempts, page), eventType: events.type })
+    .select(columns(found))
     .from(webhookEndpoints)
-    .innerJoinLateral(page, sql`true`)
-    .innerJoin(events, eq(events.id, page.eventId))
+    .innerJoinLateral(found, sql`true`)
+    .innerJoin(events, eq(events.id, found.eventId))
     .where(endpointsOf(accountId, filter))
-    .orderBy(...newestFirst(page))
+    .orderBy(...newestFirst(found))
     .limit(limit + 1);
-  return { rows: rows.slice(0, limit) as ListedAttempt[], hasMore: rows.length > limit };
+  return { rows: rows.slice(0, limit) as T[], hasMore: rows.length > limit };
 }
 
 /** Which of these wait behind an earlier event of the same object, at an endpoint that wants them in sequence. */

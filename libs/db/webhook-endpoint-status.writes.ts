@@ -62,11 +62,11 @@ export async function resumeEndpoint(tx: Tx, change: Change, before: WebhookEndp
   return changeEndpoint(tx, change, before, { type: 'webhook_endpoint.resumed', patch });
 }
 
-/** A webhook arrived by a post beside the queue: the endpoint's streak of failures ends as it does by one of the queue's own. */
+/** A webhook arrived by a post beside the queue: the streak of failures ends as it does by one of the queue's own, and so does the silence that was asked for. */
 export async function noteArrival(tx: Tx, change: Change, endpointId: string): Promise<void> {
   const { rows } = await tx.execute<{ told: boolean }>(sql`
-    update webhook_endpoints set consecutive_failures = 0, failing_since = null
-     where id = ${endpointId} and (consecutive_failures > 0 or failing_since is not null)
+    update webhook_endpoints set consecutive_failures = 0, failing_since = null, held_until = null
+     where id = ${endpointId} and (consecutive_failures > 0 or failing_since is not null or held_until is not null)
     returning failing_told_at is not null as told`);
   if (rows.length === 0) return;
   const endpoint = rows[0]!.told ? await lockEndpoint(tx, change.accountId, endpointId) : undefined;

@@ -1,10 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { transact } from '../../libs/db/change.js';
-import { appendEvents } from '../../libs/db/event.writes.js';
-import { newId } from '../../libs/db/mint.js';
-import { systemChange } from '../../libs/db/account.writes.js';
-import { untilReceived, type ReceiverReport } from './deliveries.js';
+import { emit, untilReceived, type ReceiverReport } from './deliveries.js';
 import { paced, percentile } from './measure.js';
 import type { Report } from './report.js';
 import type { Stage } from './stage.js';
@@ -26,7 +22,7 @@ export async function measureIsolation(report: Report, stage: Stage, { quick }: 
     for (let index = 0; index < healthy; index += 1) await register(receiver.url);
     const pace = { perSecond: 10, seconds: quick ? 6 : 30 };
     const delays = async () => {
-      await paced(() => emit(stage), pace);
+      await paced(async () => { await emit(stage, type, 1); }, pace);
       await untilReceived(receiver, healthy * pace.perSecond * pace.seconds);
       return (await receiver.ask<ReceiverReport>('reset')).delays;
     };
@@ -46,11 +42,6 @@ export async function measureIsolation(report: Report, stage: Stage, { quick }: 
       server.close();
     }
   }
-}
-
-async function emit(stage: Stage): Promise<void> {
-  const change = systemChange('staging', stage.account.id);
-  await transact(stage.database.db, change, (tx) => appendEvents(tx, change, [{ type, kind: 'product', objectId: newId(), data: { note: 'x'.repeat(600) }, previous: {} }]));
 }
 
 async function listen(listener: RequestListener): Promise<{ server: Server; url: string }> {

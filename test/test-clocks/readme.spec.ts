@@ -1,20 +1,12 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { CliRun } from '../support/installation.js';
 import { freshAccount } from '../support/account.js';
-
-const readme = readFileSync('README.md', 'utf8');
-
-/** The commands of one section. */
-function commandsOf(title: string): string {
-  const section = readme.slice(readme.indexOf(`## ${title}`)).split('\n## ')[0]!;
-  return [...section.matchAll(/^```sh\n([^]*?)^```$/gm)].map((match) => match[1]!).join('\n');
-}
+import { commandsOf, firstCommands } from '../support/readme.js';
 
 describe('the root README', () => {
   it('rehearses a year with a failing card when its commands are run as they stand', async () => {
     const { admin } = await freshAccount();
-    const script = `${commandsOf('First payment in five minutes')}\n${commandsOf('Rehearse a year')}`.replace(/^API=.*$/m, `API='${admin.url}'; TOKEN='${admin.token}'`);
+    const script = `${firstCommands(admin)}\n${commandsOf('Rehearse a year')}`;
     const run = new CliRun(spawn('bash', ['-e', '-o', 'pipefail', '-c', script]));
     const exit = await run.exit;
     const lines = run.output.trimEnd().split('\n');

@@ -7,6 +7,7 @@ import { transact } from '../../libs/db/change.js';
 import { appendEvents } from '../../libs/db/event.writes.js';
 import { newId } from '../../libs/db/mint.js';
 import { freshAccount, type TestAccount } from '../support/account.js';
+import { parsePublicId } from '../../libs/views/ids.js';
 import { openReceiver, status, type Receiver } from '../support/receiver.js';
 import { eventually, startStack, type PrivateStack } from '../support/stack.js';
 
@@ -32,15 +33,15 @@ afterAll(async () => {
 beforeEach(async () => { receiver = await openReceiver(); });
 afterEach(() => receiver.close());
 
-async function register(): Promise<string> {
-  const made = await account.admin.post('/webhook-endpoints/', { url: receiver.url, enabled_events: ['customer.created'] });
+async function register(fields: object = {}): Promise<string> {
+  const made = await account.admin.post('/webhook-endpoints/', { url: receiver.url, enabled_events: ['customer.created'], ...fields });
   expect(made.status).toBe(201);
   return made.body.id;
 }
 
-async function emit(count: number): Promise<void> {
+async function emit(count: number, type = 'customer.created'): Promise<void> {
   const change = systemChange('staging', account.id);
-  const drafts = Array.from({ length: count }, (_, index) => ({ type: 'customer.created', kind: 'cus' as const, objectId: newId(), data: { number: index }, previous: null }));
+  const drafts = Array.from({ length: count }, (_, index) => ({ type, kind: 'cus' as const, objectId: newId(), data: { number: index }, previous: null }));
   await transact(database.db, change, (tx) => appendEvents(tx, change, drafts));
 }
 
@@ -56,6 +57,37 @@ async function statuses(endpoint: string): Promise<Record<string, number>> {
 }
 
 const patient = { timeoutMs: 60_000 };
+const jobSize = 240;
+
+/** Answers the first thirty and keeps the others waiting: whoever posts is in the middle of its work, however fast the machine is. */
+function stopsMidway(one: Receiver): void {
+  one.answer = (response) => { if (one.received.length <= 30) response.end(); };
+}
+
+const uuidOf = (endpoint: string) => parsePublicId('webhook_endpoint', 'staging', endpoint);
+
+/** Half of what waits at the endpoint was given up, the rest waits an hour for its next attempt. */
+async function failedAll(endpoint: string): Promise<void> {
+  const { rowCount } = await database.pool.query(
+    `update webhook_deliveries set attempts = 1, status = case when n % 2 = 0 then 'exhausted' else 'pending' end,
+            next_attempt_at = case when n % 2 = 0 then null else now() + interval '1 hour' end
+       from (select id as one, row_number() over () as n from webhook_deliveries where endpoint_id = $1) r where id = one`, [uuidOf(endpoint)]);
+  expect(rowCount).toBe(jobSize);
+}
+
+/** The time until the queue takes over a person's post passes. */
+async function handOver(endpoint: string): Promise<void> {
+  const { rows } = await database.pool.query(
+    `update webhook_deliveries set next_attempt_at = now() where endpoint_id = $1 and status = 'pending' and attempts = 0
+       and next_attempt_at between now() and now() + interval '20 seconds' returning id`, [uuidOf(endpoint)]);
+  expect(rows).toHaveLength(1);
+}
+
+/** Deliveries whose arrival at the receiver is on record. */
+async function arrived({ url }: Receiver): Promise<number> {
+  const { rows } = await database.pool.query<{ count: number }>('select count(distinct delivery_id)::int as count from webhook_attempts where url = $1 and response_status = 200', [url]);
+  return rows[0]!.count;
+}
 
 describe('nothing is lost', () => {
   it('when the receiver fails for a while: every event is tried again on the schedule until it arrives', async () => {
@@ -68,18 +100,64 @@ describe('nothing is lost', () => {
     expect(new Set(receiver.ids()).size).toBe(1);
   }, 60_000);
 
-  it('when the worker is killed in the middle of a drain', async () => {
-    receiver.answer = (response) => { setTimeout(() => response.end(), 20); };
-    const endpoint = await register();
-    await emit(300);
-    await eventually(() => receiver.received.length > 30, patient);
-    await stack.worker.kill9();
-    const before = receiver.received.length;
-    expect(before).toBeLessThan(300);
-    await stack.worker.restart();
-    await eventually(async () => (await statuses(endpoint)).delivered === 300, patient);
-    expect(new Set(receiver.ids()).size).toBe(300);
-    expect(receiver.received.length).toBeLessThan(300 + 60);
+  it('when worker and API are killed in the middle of a drain, of jobs and of a person\'s post: each ends, and the numbers of the jobs are right', async () => {
+    const others = await Promise.all([openReceiver(), openReceiver(), openReceiver(() => undefined)]);
+    const [missing, failed, silent] = others as [Receiver, Receiver, Receiver];
+    [receiver, missing, failed].forEach(stopsMidway);
+    try {
+      const drained = await register();
+      const recovered = await register({ url: missing.url, enabled_events: ['product.created'] });
+      const resent = await register({ url: failed.url, enabled_events: ['product.updated'] });
+      const triggered = await register({ url: silent.url, enabled_events: ['product.deleted'] });
+      await account.admin.post(`/webhook-endpoints/${recovered}/disable`);
+      await account.admin.post(`/webhook-endpoints/${resent}/pause`);
+      await Promise.all([emit(jobSize, 'product.created'), emit(jobSize, 'product.updated')]);
+      await failedAll(resent);
+      await account.admin.post(`/webhook-endpoints/${recovered}/enable`);
+      await account.admin.post(`/webhook-endpoints/${resent}/resume`);
+      await emit(300);
+      const jobs = await Promise.all([
+        account.admin.post(`/webhook-endpoints/${recovered}/recover`, { since: new Date(Date.now() - 60_000).toISOString() }),
+        account.admin.post(`/webhook-endpoints/${resent}/resend-failed`),
+      ]);
+      expect(jobs.map(({ status: code }) => code)).toEqual([201, 201]);
+      const [event] = (await account.readOnly.get('/events?type=product.created&limit=1')).body.data;
+      const person = account.admin.post('/events/trigger-webhook', { event_id: event.id, selected_webhooks: [triggered] }).catch(() => null);
+
+      await eventually(() => receiver.received.length > 30 && missing.received.length > 30 && failed.received.length > 30 && silent.received.length > 0, patient);
+      await Promise.all([stack.worker.kill9(), stack.api.kill9()]);
+      expect(await person).toBeNull();
+      const { rows } = await database.pool.query('select status, processed < total as midst from webhook_jobs where account_id = $1', [account.id]);
+      expect(rows).toEqual([{ status: 'running', midst: true }, { status: 'running', midst: true }]);
+      expect(receiver.received.length).toBeLessThan(300);
+      const unrecorded = await Promise.all([missing, failed].map(async (one) => new Set(one.ids()).size - (await arrived(one))));
+      [receiver, ...others].forEach((one) => { one.answer = status(200); });
+      await handOver(triggered);
+      await Promise.all([stack.worker.restart(), stack.api.restart()]);
+
+      const ended = await Promise.all(jobs.map(({ body }) => eventually(async () => {
+        const job = (await account.readOnly.get(`/webhook-jobs/${body.id}`)).body;
+        return job.status !== 'running' && job;
+      }, patient)));
+      for (const job of ended) {
+        expect(job).toMatchObject({ status: 'completed', reason: null, counted: jobSize, total: jobSize, processed: jobSize, delivered: jobSize, undelivered: 0 });
+      }
+      expect([await statuses(recovered), await statuses(resent)]).toEqual([{ delivered: jobSize }, { delivered: jobSize }]);
+      for (const [index, one] of [missing, failed].entries()) {
+        expect(new Set(one.ids()).size).toBe(jobSize);
+        expect(one.received.length).toBeLessThanOrEqual(jobSize + unrecorded[index]! + 10);
+      }
+      const { rows: recorded } = await database.pool.query('select count(*)::int as attempts from webhook_attempts where delivery_id in (select id from webhook_deliveries where job_id is not null and account_id = $1)', [account.id]);
+      expect(recorded).toEqual([{ attempts: 2 * jobSize }]);
+
+      await eventually(async () => (await statuses(drained)).delivered === 300, patient);
+      expect(new Set(receiver.ids()).size).toBe(300);
+      expect(receiver.received.length).toBeLessThan(300 + 60);
+      await eventually(async () => (await statuses(triggered)).delivered === 1, patient);
+      expect(silent.ids()).toEqual([event.id, event.id]);
+    } finally {
+      await Promise.all(others.map((one) => one.close()));
+    }
   }, 120_000);
 
   it('when the worker is told to stop in the middle of a drain', async () => {
