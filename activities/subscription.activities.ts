@@ -23,7 +23,7 @@ import type { PaymentDeps } from '../libs/payments/payment.deps.js';
 import { paymentStart } from '../libs/payments/payment-start.js';
 import { beating } from './heartbeat.js';
 import { advanceOnClock } from './subscription.clock.js';
-import { stepsFrom } from './subscription.steps.js';
+import { proceedFrom, sharedByKey, stepsFrom } from './subscription.steps.js';
 
 export interface SubscriptionDeps {
   db: Db;
@@ -49,7 +49,7 @@ export function createSubscriptionActivities(deps: SubscriptionDeps): Activities
     return edge(() => stepSubscription(db, change, subscriptionId, writing(subscriptionId, now)));
   };
   const startOf = async (intentId: string) => paymentStart(payments, (await intentById(db, intentId))!);
-  const isFinal = async (intentId: string) => (await advancePayment(payments, { intentId, driver: 'workflow' })).state === 'final';
+  const isFinal = sharedByKey(async (intentId) => (await advancePayment(payments, { intentId, driver: 'workflow' })).state === 'final');
 
   return {
     createSubscription: ({ change, subscription, now }) =>
@@ -68,6 +68,8 @@ export function createSubscriptionActivities(deps: SubscriptionDeps): Activities
     stepSubscription: step,
 
     moveSubscription: (args) => stepsFrom(args, step),
+
+    proceedSubscription: (args) => proceedFrom(args, { step, startOf, isFinal, clock: clockFrom(args.now) }),
 
     advanceInvoicePayment: ({ intentId }) => beating(heartbeatMs, async () => ({ final: await isFinal(intentId), start: await startOf(intentId) })),
 

@@ -1,8 +1,56 @@
-import type { MoveArgs, StepArgs, Stepped } from '../libs/contracts/subscription.contract.js';
+import type { AdvancedPayment, MoveArgs, ProceedArgs, Proceeded, StepArgs, Stepped } from '../libs/contracts/subscription.contract.js';
 import type { StepResult } from '../libs/db/subscription-step.writes.js';
 
 /** After a long downtime the worker lets others have their turn. */
 const mostSteps = 20;
+
+/** So long the workflow's task waits for a processor, and with it whoever calls the workflow. */
+const briefMs = 1_000;
+
+export interface Proceeding {
+  step: (args: StepArgs) => Promise<StepResult>;
+  /** Moves the payment as far as it goes. */
+  isFinal: (intentId: string) => Promise<boolean>;
+  startOf: (intentId: string) => Promise<AdvancedPayment['start']>;
+  /** The workflow's time, going on. RFC 3339. */
+  clock: () => string;
+}
+
+/** The steps, the payment that they begin, and the steps that its outcome brings about. Safe to run twice, as its parts are. */
+export async function proceedFrom({ intentId: wanted, ...args }: ProceedArgs, { step, isFinal, startOf, clock }: Proceeding): Promise<Proceeded> {
+  const first = wanted === null ? await stepsFrom(args, step) : null;
+  const intentId = first ? ((first.begins && first.run.charging?.intentId) || null) : wanted;
+  if (!intentId || first?.more) return { stepped: first, payment: null };
+  const final = await briefly(isFinal(intentId));
+  if (final === 'slow') return { stepped: first, payment: { intentId, state: 'slow' } };
+  // What is not known here the workflow finds out by itself.
+  const then = await stepsFrom({ ...args, charging: intentId, now: clock() }, step).catch(() => null);
+  const stepped = then && first ? { ...then, acted: true, advance: [...first.advance, ...then.advance] } : then;
+  return { stepped, payment: final ? { intentId, state: 'final' } : { intentId, state: 'waiting', start: await startOf(intentId) } };
+}
+
+async function briefly(final: Promise<boolean>): Promise<boolean | 'slow'> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'slow'>((resolve) => (timer = setTimeout(() => resolve('slow'), briefMs)));
+  try {
+    return await Promise.race([final, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Whoever asks for what is under way gets the same answer. */
+export function sharedByKey<T>(ask: (key: string) => Promise<T>): (key: string) => Promise<T> {
+  const running = new Map<string, Promise<T>>();
+  return (key) => {
+    const known = running.get(key);
+    if (known) return known;
+    const asked = ask(key).finally(() => running.delete(key));
+    asked.catch(() => undefined);
+    running.set(key, asked);
+    return asked;
+  };
+}
 
 /**
  * Step after step until nothing is due, or a payment has begun that decides what follows. Each step finds out by itself whether it

@@ -109,6 +109,18 @@ describe('workflows replay', () => {
         await admin('put', id, 'resume');
         return id;
       },
+      'subscription-pays-at-once': async () => {
+        const { id } = await subscribe(store, { trial_end: new Date(Date.now() + 2_000).toISOString() });
+        await becomes(store, id, { status: 'active', billing_status: 'current' });
+        await admin('put', id, 'pause');
+        await admin('put', id, 'resume');
+        return id;
+      },
+      'subscription-slow-processor': async () => {
+        const { id } = await subscribe(store, { trial_end: new Date(Date.now() + 2_000).toISOString(), custom_fields: { simulate: 'delay_5s' } });
+        await becomes(store, id, { status: 'active', billing_status: 'current' });
+        return id;
+      },
       'subscription-declined': async () => {
         const { id } = await subscribe(store, { payment_method_id: await cardOf(store, '4000000000000341') });
         await store.admin.put(`/subscriptions/${id}`, { payment_method_id: store.card });

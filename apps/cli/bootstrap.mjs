@@ -1,5 +1,5 @@
 // First step of every npm script: installs and builds what is missing, then hands over to the compiled code. Node built-ins only.
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -158,8 +158,16 @@ function isSettingUp(pid) {
 }
 
 function hand(program, args) {
-  const { status } = spawnSync(process.execPath, [join(dist, program), ...args], { cwd: root, stdio: 'inherit' });
-  process.exitCode = status ?? 1;
+  const child = spawn(process.execPath, [join(dist, program), ...args], { cwd: root, stdio: 'inherit' });
+  process.on('SIGTERM', () => child.kill('SIGTERM'));
+  process.on('SIGINT', () => undefined);
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code) => {
+      process.exitCode = code ?? 1;
+      resolve();
+    });
+  });
 }
 
 main(process.argv.slice(2)).catch((error) => {

@@ -191,7 +191,7 @@ export const variables = {
     type: 'integer',
     meaning: 'Workflows of queue `payments` kept in memory.',
   }),
-  subscriptionSlots: withDefault('SUBSCRIPTION_SLOTS', whole(1), '10', {
+  subscriptionSlots: withDefault('SUBSCRIPTION_SLOTS', whole(1), '30', {
     type: 'integer',
     meaning: 'Workflow slots of queue `subscriptions`.',
   }),

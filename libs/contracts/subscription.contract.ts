@@ -100,10 +100,25 @@ export interface Stepped extends Advancing {
 /** `charging`: UUID of the payment that the caller knows to be under way. */
 export type MoveArgs = StepArgs & { charging: string | null };
 
-/** Called as a local activity: transactions only, never a processor. */
+/** `intentId`: UUID of the payment to be moved first; null: the steps come first. */
+export type ProceedArgs = MoveArgs & { intentId: string | null };
+
+export interface Proceeded {
+  /** Where the rows stand; null where the steps after the payment failed. */
+  stepped: Stepped | null;
+  /** The payment that was moved; null if there was none. */
+  payment: ProceededPayment | null;
+}
+
+/** `slow`: its processor has not answered yet, and the call goes on. `waiting`: `start` is the input of the workflow that must take it over. */
+export type ProceededPayment = { intentId: string } & ({ state: 'final' | 'slow' } | { state: 'waiting'; start: AdvancedPayment['start'] });
+
+/** Called as local activities: short. */
 export interface SubscriptionStepActivities {
-  /** Step after step, each a transaction of its own, until nothing is due or a payment has begun. */
+  /** Step after step, each a transaction of its own, until nothing is due or a payment has begun. Never calls a processor. */
   moveSubscription(args: MoveArgs): Promise<Stepped>;
+  /** The same with the payment that begins and the steps that its outcome brings about, if the processor answers at once. */
+  proceedSubscription(args: ProceedArgs): Promise<Proceeded>;
 }
 
 /** What is known of a payment after it was moved; `start`: input of the workflow that must take it over. */

@@ -14,6 +14,14 @@ export function afterCommit(tx: Tx, callback: () => void): void {
   if (!list.includes(callback)) list.push(callback);
 }
 
+/** What `work` wants to be called after the commit of a transaction that its caller makes. */
+export async function gatherCallbacks<T>(tx: Tx, work: () => Promise<T>): Promise<{ result: T; afterwards: () => void }> {
+  const done: (() => void)[] = [];
+  callbacks.set(tx, done);
+  const result = await work();
+  return { result, afterwards: () => done.forEach((callback) => callback()) };
+}
+
 /**
  * One transaction for one fact. The first one of a keyed request also writes its idempotency record, so that nothing is
  * recorded before the first write and no write is ever without its record.

@@ -1,24 +1,36 @@
 import type pg from 'pg';
 import { runOn, type Statement } from './batch.js';
+import { gatherCallbacks } from './change.js';
 import type { Tx } from './client.js';
 
 const deferred = new WeakMap<Tx, Statement[]>();
+const collecting = new WeakSet<Tx>();
+
+/** Something can only be read or written in a real transaction. */
+export class NeedsTransaction extends Error {}
+
+export interface Collected<T> {
+  result: T;
+  statements: Statement[];
+  /** To be called once they are written. */
+  afterwards: () => void;
+}
 
 /**
- * Runs `work` and then sends, in one round trip and in their order, the statements that it left for the end: nobody waits for a row
- * that it holds longer than that. @throws an error that `isStale` knows where a condition does not hold.
+ * Runs `work` without a database: what it writes is left for the caller, in its order. Everything that `work` reads must be known.
+ * @throws NeedsTransaction where it asks for more than `defer` can leave.
  */
-export async function atTheEnd<T>(tx: Tx, work: () => Promise<T>): Promise<T> {
+export async function collect<T>(work: (tx: Tx) => Promise<T>): Promise<Collected<T>> {
+  const tx = new Proxy({}, { get: () => { throw new NeedsTransaction(); } }) as Tx;
   const statements: Statement[] = [];
   deferred.set(tx, statements);
-  try {
-    const result = await work();
-    const sent = await runOn(clientOf(tx), statements);
-    if ('error' in sent) throw sent.error;
-    return result;
-  } finally {
-    deferred.delete(tx);
-  }
+  collecting.add(tx);
+  return { ...(await gatherCallbacks(tx, () => work(tx))), statements };
+}
+
+/** Whether nothing can be read: every write is left for the caller, with the condition that it stands on. */
+export function isCollecting(tx: Tx): boolean {
+  return collecting.has(tx);
 }
 
 /** Leaves the statement for the end; false where the transaction has no such end, and the caller writes at once. */
@@ -26,6 +38,13 @@ export function defer(tx: Tx, make: () => Statement): boolean {
   const statements = deferred.get(tx);
   statements?.push(make());
   return statements !== undefined;
+}
+
+/** Leaves the statement for the end, or sends it at once. */
+export async function deferOrSend(tx: Tx, statement: Statement): Promise<void> {
+  if (defer(tx, () => statement)) return;
+  const sent = await runOn(clientOf(tx), [statement]);
+  if ('error' in sent) throw sent.error;
 }
 
 function clientOf(tx: Tx): pg.ClientBase {

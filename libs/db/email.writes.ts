@@ -4,6 +4,7 @@ import type { EmailKind } from '../domain/email/email.js';
 import { DomainError } from '../errors/domain-error.js';
 import type { Tx } from './client.js';
 import { oncePerCommand } from './command.writes.js';
+import { deferOrSend } from './deferred.js';
 import { newId } from './mint.js';
 import { customers, emails, type EmailRow, type InvoiceRow } from './schema/index.js';
 
@@ -23,20 +24,23 @@ export interface NewEmail {
  * Queues a mail in the transaction of what it tells; nothing where the account or the customer does not want it. Customers of a
  * test clock get none: the row says so.
  */
-export async function queueEmail(tx: Tx, { accountId }: Pick<Change, 'accountId'>, mail: NewEmail): Promise<void> {
-  await tx.execute(sql`
-    insert into emails (id, account_id, customer_id, kind, recipient, fact_key, invoice_id, subscription_id, payment_intent_id, data,
-                        status, reason, next_attempt_at, created_at, updated_at)
-    select ${newId()}, c.account_id, c.id, ${mail.kind}, coalesce(c.billing_email, c.email), ${mail.factKey}, ${mail.invoiceId ?? null}::uuid,
-           ${mail.subscriptionId ?? null}::uuid, ${mail.paymentIntentId ?? null}::uuid, ${mail.data ? JSON.stringify(mail.data) : null}::jsonb,
-           case when c.test_clock_id is null then 'pending' else 'not_sent' end, case when c.test_clock_id is not null then ${onTestClock} end,
-           case when c.test_clock_id is null then clock_timestamp() end, clock_timestamp(), clock_timestamp()
-      from customers c join accounts a on a.id = c.account_id
-     where c.id = ${mail.customerId} and c.account_id = ${accountId} and c.deleted_at is null
-       and (a.email_settings is null or a.email_settings->'enabledKinds' ? ${mail.kind})
-       and (${mail.kind} <> 'receipt' or (c.invoice_settings->>'email_receipt_on_paid')::boolean)
-    on conflict (account_id, fact_key) do nothing`);
+export function queueEmail(tx: Tx, { accountId }: Pick<Change, 'accountId'>, mail: NewEmail): Promise<void> {
+  const { kind, customerId, factKey, invoiceId = null, subscriptionId = null, paymentIntentId = null, data } = mail;
+  const values = [newId(), kind, factKey, invoiceId, subscriptionId, paymentIntentId, data ? JSON.stringify(data) : null, onTestClock, customerId, accountId];
+  return deferOrSend(tx, { text: queueing, values });
 }
+
+const queueing = `
+  insert into emails (id, account_id, customer_id, kind, recipient, fact_key, invoice_id, subscription_id, payment_intent_id, data,
+                      status, reason, next_attempt_at, created_at, updated_at)
+  select $1::uuid, c.account_id, c.id, $2::text, coalesce(c.billing_email, c.email), $3::text, $4::uuid, $5::uuid, $6::uuid, $7::jsonb,
+         case when c.test_clock_id is null then 'pending' else 'not_sent' end, case when c.test_clock_id is not null then $8::text end,
+         case when c.test_clock_id is null then clock_timestamp() end, clock_timestamp(), clock_timestamp()
+    from customers c join accounts a on a.id = c.account_id
+   where c.id = $9::uuid and c.account_id = $10::uuid and c.deleted_at is null
+     and (a.email_settings is null or a.email_settings->'enabledKinds' ? $2::text)
+     and ($2::text <> 'receipt' or (c.invoice_settings->>'email_receipt_on_paid')::boolean)
+  on conflict (account_id, fact_key) do nothing`;
 
 export const onTestClock = 'test_clock: customers of a test clock get no e-mail.';
 

@@ -1,8 +1,9 @@
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import type { Change } from '../domain/change/change.js';
 import { hearsEvent, type EventObjectFilter } from '../domain/event/event-filter.js';
 import type { Environment } from '../domain/environment.js';
 import { publicId, type IdKind } from '../views/ids.js';
+import { orFail, type Row, type Statement } from './batch.js';
 import { afterCommit } from './change.js';
 import type { Db, Tx } from './client.js';
 import { defer } from './deferred.js';
@@ -54,6 +55,12 @@ export function subscribersOf<T>(account: T): [string, T, string] {
   ];
 }
 
+/** Ends its batch unless the account's endpoints are those that were known when the events were rendered. */
+export function sameSubscribers(accountId: string, subscribers: string): Statement {
+  const [select, account, end] = subscribersOf('$1');
+  return orFail({ text: `select 1 where ${select}${account}${end} = $2`, values: [accountId, subscribers] }, []);
+}
+
 /**
  * Writes one event per draft and one delivery per matching endpoint, inside the change's transaction. The caller holds the
  * row lock of each object, which keeps its sequence free of gaps; the unique index is the last guard.
@@ -90,6 +97,15 @@ export async function tellTogether<T>(tx: Tx, { accountId }: Pick<Change, 'accou
   }
 }
 
+/** Runs `work` and answers what it would have told, for its caller to write. */
+export async function gatherEvents(tx: Tx, work: () => Promise<unknown>): Promise<EventDraft[]> {
+  const together: Gathered[] = [];
+  gathered.set(tx, together);
+  await work();
+  gathered.delete(tx);
+  return together.flatMap(({ drafts }) => drafts);
+}
+
 async function writeEvents(tx: Tx, accountId: string, told: readonly Gathered[], known?: EventFooting): Promise<void> {
   const objects = new Set(told.flatMap(({ drafts }) => drafts.map((draft) => draft.objectId)));
   const owners = new Set(told.flatMap(({ change, drafts }) => ownersOf(change, drafts)));
@@ -124,21 +140,29 @@ function isOnRealTime({ kind, data }: EventDraft): boolean {
 
 /** `customerIds`: those whose test clocks are read too. */
 export async function eventFooting(db: Db | Tx, accountId: string, objectIds: readonly string[], customerIds: readonly string[] = []): Promise<EventFooting> {
-  const [select, account, rest] = subscribersOf(accountId);
-  const clocks = customerIds.length === 0 ? sql`null::json` : clocksOf(customerIds);
-  const { rows } = await db.execute<{ last: Record<string, number> | null; subscribers: string; clocks: Record<string, string> | null }>(sql`
-    select
-      (select json_object_agg(o.id, coalesce((select max(e.sequence) from events e where e.object_id = o.id), 0))
-         from unnest(${sql.param(objectIds)}::uuid[]) as o(id)) as last,
-      ${sql.raw(select)}${account}${sql.raw(rest)} as subscribers,
-      ${clocks} as clocks`);
-  const { last, subscribers, clocks: times } = rows[0]!;
-  return { sequences: new Map(Object.entries(last ?? {})), subscribers, ...(times ? { clockTimes: new Map(Object.entries(times)) } : {}) };
+  const clocks = customerIds.length === 0 ? sql`null::json` : clocksOf(sql`any(${sql.param(customerIds)}::uuid[])`);
+  const { rows } = await db.execute(footingSql({ account: sql`${accountId}`, objects: sql`${sql.param(objectIds)}::uuid[]`, clocks }));
+  return footingOf(rows[0]!);
 }
 
-function clocksOf(customerIds: readonly string[]) {
-  return sql`(select json_object_agg(c.id, k.frozen_time) from customers c join test_clocks k on k.id = c.test_clock_id
-    where c.id = any(${sql.param(customerIds)}::uuid[]))`;
+/** One row, which `footingOf` reads. */
+export function footingSql({ account, objects, clocks }: { account: SQL; objects: SQL; clocks: SQL }): SQL {
+  const [select, ofAccount, rest] = subscribersOf(account);
+  return sql`
+    select
+      (select json_object_agg(o.id, coalesce((select max(e.sequence) from events e where e.object_id = o.id), 0)) from unnest(${objects}) as o(id)) as last,
+      ${sql.raw(select)}${ofAccount}${sql.raw(rest)} as subscribers,
+      ${clocks} as clocks`;
+}
+
+export function footingOf(row: Row): EventFooting {
+  const { last, subscribers, clocks } = row as { last: Record<string, number> | null; subscribers: string; clocks: Record<string, string> | null };
+  return { sequences: new Map(Object.entries(last ?? {})), subscribers, ...(clocks ? { clockTimes: new Map(Object.entries(clocks)) } : {}) };
+}
+
+/** Times of test clocks by customer; `those`: what their ids equal. */
+export function clocksOf(those: SQL): SQL {
+  return sql`(select json_object_agg(c.id, k.frozen_time) from customers c join test_clocks k on k.id = c.test_clock_id where c.id = ${those})`;
 }
 
 export interface RenderedEvents {

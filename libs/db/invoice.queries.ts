@@ -6,6 +6,7 @@ import { isBarred, type RouteDecision } from '../domain/route/route.decision.js'
 import type { InvoiceFacts, PaymentStanding } from '../domain/subscription/plan.js';
 import type { Environment } from '../domain/environment.js';
 import { invoiceView, type InvoiceView } from '../views/invoice.view.js';
+import { orFail, type Statement } from './batch.js';
 import type { Db, Tx } from './client.js';
 import { hostedInvoiceUrl, type InvoicePages } from './invoice-page.js';
 import { charges, invoiceItems, invoices, paymentIntents, refunds, subscriptions, type InvoiceItemRow, type InvoiceRow } from './schema/index.js';
@@ -162,4 +163,11 @@ export async function mayCollect(tx: Tx, { invoiceId, subscriptionId }: { invoic
     .for('share');
   const stopped = row?.status === 'cancelled' || (row?.status === 'paused' && !row.resuming);
   return !stopped || row.charging !== invoiceId;
+}
+
+/** The same as a condition that ends its batch. */
+export function collectable({ invoiceId, subscriptionId }: { invoiceId: string; subscriptionId: string }): Statement {
+  const text = `select id from subscriptions where id = $1
+    and not ((status = 'cancelled' or (status = 'paused' and not resuming)) and charging_invoice_id is not distinct from $2::uuid) for share`;
+  return orFail({ text, values: [subscriptionId, invoiceId] }, []);
 }

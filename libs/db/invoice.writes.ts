@@ -8,7 +8,7 @@ import { raiseAttention } from './attention.writes.js';
 import { orFail } from './batch.js';
 import type { Tx } from './client.js';
 import { enterBalance } from './customer-balance.writes.js';
-import { defer } from './deferred.js';
+import { defer, NeedsTransaction } from './deferred.js';
 import { mailInvoice } from './email.writes.js';
 import { appendEvents, previousValues, type EventDraft } from './event.writes.js';
 import { invoiceViews } from './invoice.queries.js';
@@ -37,13 +37,19 @@ export async function settleInvoice(tx: Tx, change: Change, outcome: InvoiceOutc
   if (outcome.outcome === 'refunded') await returnMoney(tx, change, { row, outcome });
   else if (outcome.outcome === 'failed') await failInvoice(tx, change, { row, message: outcome.failureMessage, at: outcome.at });
   else if (outcome.outcome === 'recheck') return takesNoMoneyOf(row, outcome.paymentIntentId) ? row : null;
-  else {
-    const status = moveInvoice(row.status, 'pay');
-    if (!status) return row;
-    const set = { status, paidAtom: row.dueAtom, paidAt: outcome.at, paymentIntentId: outcome.paymentIntentId, latestFailureMessage: null };
-    await updateInvoice(tx, change, { row, set, at: outcome.at, event: 'invoice.paid' });
-  }
+  else if (!(await markPaid(tx, change, { row, ...outcome }))) return row;
   return null;
+}
+
+type Paid = Pick<InvoiceOutcome, 'paymentIntentId' | 'at'> & Pick<InvoiceUpdate, 'row' | 'lines' | 'refundIds'>;
+
+/** Event `invoice.paid`. False, and nothing was written, where the invoice is not owed. */
+export async function markPaid(tx: Tx, change: Change, { row, paymentIntentId, at, lines, refundIds }: Paid): Promise<boolean> {
+  const status = moveInvoice(row.status, 'pay');
+  if (!status) return false;
+  const set = { status, paidAtom: row.dueAtom, paidAt: at, paymentIntentId, latestFailureMessage: null };
+  await updateInvoice(tx, change, { row, set, at, event: 'invoice.paid', lines, refundIds });
+  return true;
 }
 
 /** Void, or paid by another payment than this one. */
@@ -126,14 +132,15 @@ async function unapply(tx: Tx, change: Change, { row, at }: { row: InvoiceRow; a
 
 interface InvoiceUpdate {
   row: InvoiceRow;
-  /** Where the invoice is of this transaction, so that nothing was refunded yet. */
+  /** Where they are known, so that nothing need be read: the write finds the version that was read. */
   lines?: InvoiceItemRow[] | null;
+  refundIds?: string[];
   set: Partial<InvoiceRow>;
   at: Date;
   event: string;
 }
 
-export async function updateInvoice(tx: Tx, change: Change, { row, set, at, event, lines }: InvoiceUpdate): Promise<InvoiceRow> {
+export async function updateInvoice(tx: Tx, change: Change, { row, set, at, event, lines, refundIds = [] }: InvoiceUpdate): Promise<InvoiceRow> {
   const next = { ...set, version: row.version + 1, updatedAt: at };
   const where = { text: 'id = ? and version = ?', values: [row.id, row.version], returning: 'id' };
   const isDeferred = lines && defer(tx, () => orFail(updateStatement(invoices, next, where), []));
@@ -143,7 +150,7 @@ export async function updateInvoice(tx: Tx, change: Change, { row, set, at, even
   if (!written) throw new DomainError('version_conflict');
   const shown = [row, written];
   const [before, after] = lines
-    ? shown.map((each) => invoiceView(each, { lines, refundIds: [] }, change.environment))
+    ? shown.map((each) => invoiceView(each, { lines, refundIds }, change.environment))
     : await invoiceViews(tx, shown, change.environment);
   await mailInvoice(tx, change, written, event);
   await appendEvents(tx, change, [
@@ -228,16 +235,32 @@ export interface NewInvoice {
   lines: InvoiceItemRow[] | null;
 }
 
+const given = new WeakMap<Tx, number>();
+
+/** Runs `work`, which must draw one invoice: it gets this number. @throws NeedsTransaction where it did not. */
+export async function withNumber<T>(tx: Tx, number: number, work: () => Promise<T>): Promise<T> {
+  given.set(tx, number);
+  const result = await work();
+  if (given.has(tx)) throw new NeedsTransaction();
+  return result;
+}
+
+function givenNumber(tx: Tx): number | undefined {
+  const number = given.get(tx);
+  given.delete(tx);
+  return number;
+}
+
 /** Stores a drawn invoice; takes its number in this transaction, so that numbers have no gaps. */
 export async function insertInvoice(tx: Tx, change: Change, subscription: SubscriptionRow, draft: InvoiceDraft): Promise<NewInvoice> {
-  const number = draft.status === 'draft' ? null : await nextNumber(tx, change.accountId);
+  const number = draft.status === 'draft' ? null : (givenNumber(tx) ?? (await nextNumber(tx, change.accountId)));
   const { row, lines } = invoiceRows(subscription, draft, number);
   if (!defer(tx, () => insertStatement(invoices, [row]))) await tx.insert(invoices).values(row);
-  const taken = draft.lines.flatMap(({ pendingId }) => pendingId ?? []);
-  const fresh = lines.filter(({ id }) => !taken.includes(id));
+  const pendingIds = draft.lines.flatMap(({ pendingId }) => pendingId ?? []);
+  const fresh = lines.filter(({ id }) => !pendingIds.includes(id));
   if (fresh.length > 0 && !defer(tx, () => insertStatement(invoiceItems, fresh))) await tx.insert(invoiceItems).values(fresh);
-  await takePendingLines(tx, change, { ids: taken, at: row.createdAt, invoiceId: row.id });
-  const [view] = taken.length > 0 ? await invoiceViews(tx, [row], change.environment) : [invoiceView(row, { lines, refundIds: [] }, change.environment)];
+  await takePendingLines(tx, change, { ids: pendingIds, at: row.createdAt, invoiceId: row.id });
+  const [view] = pendingIds.length > 0 ? await invoiceViews(tx, [row], change.environment) : [invoiceView(row, { lines, refundIds: [] }, change.environment)];
   const event = (type: string): EventDraft => ({ type, kind: 'inv', objectId: row.id, customerId: row.customerId, data: view!, previous: null });
   const drafts = [event('invoice.created')];
   if (number !== null) drafts.push({ ...event('invoice.finalized'), previous: { status: 'draft' } });
@@ -245,7 +268,7 @@ export async function insertInvoice(tx: Tx, change: Change, subscription: Subscr
   const created = fresh.map((line) => createdEvent(change, line));
   if (number !== null) await mailInvoice(tx, change, row, 'invoice.finalized');
   await appendEvents(tx, change, [...drafts, ...created]);
-  return { row, lines: taken.length > 0 ? null : lines };
+  return { row, lines: pendingIds.length > 0 ? null : lines };
 }
 
 /** Takes the account's next number, until the transaction ends: whoever fails gives it back. */

@@ -4,7 +4,7 @@ import { builtOnce, orFail, type Statement } from './batch.js';
 import { claimRow } from './change.js';
 import { isStopped, type StopTarget } from './charge-stop.queries.js';
 import type { Db } from './client.js';
-import { subscribersOf, type RenderedEvents } from './event.writes.js';
+import { sameSubscribers, subscribersOf, type RenderedEvents } from './event.writes.js';
 import type { Fence, IntentRest } from './payment.writes.js';
 import { leaseSeconds } from './payment-lease.writes.js';
 import { charges, events, idempotencyKeys, paymentIntents, paymentMethodMappings, webhookDeliveries, type ChargeRow, type PaymentIntentRow } from './schema/index.js';
@@ -29,6 +29,8 @@ export interface NewCharge {
 export interface HeldChange {
   fence: Fence;
   known: Known;
+  /** Of other objects, to be written first. */
+  before: readonly Statement[];
   intent: Partial<PaymentIntentRow>;
   rest: IntentRest;
   newCharge?: NewCharge;
@@ -43,17 +45,18 @@ export interface HeldChange {
  * @returns whether the lease was given back too. @throws an error that `isStale` knows when the lease, the version or the endpoints
  * are not what was known.
  */
-export async function writeHeldChange(db: Db, { fence, known, intent, rest, ...rows }: HeldChange): Promise<{ released: boolean }> {
+export async function writeHeldChange(db: Db, { fence, known, before, intent, rest, ...rows }: HeldChange): Promise<{ released: boolean }> {
   const statements = [
+    ...before,
     heldIntent(fence, known, intent, rest),
     ...(rows.newCharge ? newCharge(db, rows.newCharge) : []),
     ...(rows.charge ? [heldCharge(rows.charge)] : []),
     ...(rows.networkTransaction ? [keptCredential(rows.networkTransaction)] : []),
     ...eventStatements(rows.events),
   ];
-  const [held] = await writeTogether(db, statements, fence.intentId);
+  const answers = await writeTogether(db, statements, fence.intentId);
   if (rows.events.deliveries.length > 0) requestWake();
-  return { released: held![0]!.released === true };
+  return { released: answers[before.length]![0]!.released === true };
 }
 
 /**
@@ -112,11 +115,6 @@ function heldIntent(fence: Fence, known: Known, set: Partial<PaymentIntentRow>, 
 
 function heldCharge({ id, set }: NonNullable<HeldChange['charge']>): Statement {
   return orFail(updateStatement(charges, set, { text: 'id = ? and version = ?', values: [id, set.version - 1], returning: 'id' }), []);
-}
-
-function sameSubscribers(accountId: string, subscribers: string): Statement {
-  const [select, account, end] = subscribersOf('$1');
-  return orFail({ text: `select 1 where ${select}${account}${end} = $2`, values: [accountId, subscribers] }, []);
 }
 
 const isFree = builtOnce(['accountId', 'invoiceId', 'paymentLinkId', 'processorId'], ({ processorId, ...target }: StopTarget & { processorId: string }) =>

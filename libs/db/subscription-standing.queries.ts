@@ -1,14 +1,16 @@
 import { sql } from 'drizzle-orm';
 import { minimumAmount } from '../domain/invoice/minimum-amount.js';
 import type { Facts } from '../domain/subscription/plan.js';
-import { sendBatch, type Row } from './batch.js';
+import type { Row } from './batch.js';
 import { rulesOf } from './billing-rules.queries.js';
 import type { Db } from './client.js';
+import { clocksOf, footingOf, footingSql, type EventFooting } from './event.writes.js';
 import { invoiceFactsOf, operating, owedFirst, worthReading, type AttemptFacts } from './invoice.queries.js';
 import { rowOf } from './statement.js';
 import { backed, pendingLineOf } from './subscription-lines.queries.js';
 import { billableItem, type Clockwork, type PricedItem } from './subscription.queries.js';
 import { slot, template } from './template.js';
+import { readTogether } from './together.js';
 import {
   invoiceItems,
   invoices,
@@ -26,6 +28,8 @@ export interface Standing {
   row: SubscriptionRow;
   items: PricedItem[];
   facts: Facts;
+  /** Of the subscription's events. */
+  footing: EventFooting;
   /** UUIDs of intents by invoice: those that are owed, the one being charged and the newest. */
   intents: ReadonlyMap<string, string | null>;
 }
@@ -61,17 +65,18 @@ const reads = [
        order by invoice_items.id`,
   sql`select dunning_policy as policy, billing_settings as settings from accounts where id = ${account}`,
   sql`select kind, settings from payment_processors where account_id = ${account} and is_enabled and deleted_at is null`,
+  footingSql({ account, objects: sql`array[${id}::uuid]`, clocks: clocksOf(sql`(select s.customer_id from subscriptions s where s.id = ${id})`) }),
 ].map((query) => template<'id' | 'account'>(query));
 
-type Answers = [Row[], Row[], Row[], Row[], Row[], Row[], Row[], Row[], Row[], Row[]];
+type Answers = [Row[], Row[], Row[], Row[], Row[], Row[], Row[], Row[], Row[], Row[], Row[]];
 
 /**
  * The row and the facts of its next step in one round trip. Of a cancelled one `billed` and `periodInvoices` are missing, which
  * `readFacts` reads too; nothing is locked, so a write must find the version that was read.
  */
 export async function readStanding(db: Db, { accountId, subscriptionId }: { accountId: string; subscriptionId: string }, clock: Clockwork): Promise<Standing | null> {
-  const answers = await sendBatch(db, reads.map((read) => read(db, { id: subscriptionId, account: accountId })));
-  const [[found], items, priceRows, productRows, [method], [credit], billed, waiting, [rules], connections] = answers as Answers;
+  const answers = await readTogether(db, reads.map((read) => read(db, { id: subscriptionId, account: accountId })));
+  const [[found], items, priceRows, productRows, [method], [credit], billed, waiting, [rules], connections, [footing]] = answers as Answers;
   if (!found) return null;
   const row = rowOf(subscriptions, found);
   const priced = pricedItems(items, priceRows, productRows);
@@ -80,6 +85,7 @@ export async function readStanding(db: Db, { accountId, subscriptionId }: { acco
   return {
     row,
     items: priced,
+    footing: footingOf(footing!),
     intents: new Map(known.map(({ invoice }) => [invoice.id, invoice.paymentIntentId])),
     facts: {
       ...clock,

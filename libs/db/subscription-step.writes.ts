@@ -4,12 +4,13 @@ import type { Plan } from '../domain/subscription/plan.js';
 import { planStepUntil } from '../domain/subscription/step-until.js';
 import { planStep } from '../domain/subscription/step-subscription.js';
 import { DomainError, notFound } from '../errors/domain-error.js';
-import { isStale } from './batch.js';
+import { isStale, orFail, type Statement } from './batch.js';
 import { transact } from './change.js';
 import type { Db, Tx } from './client.js';
-import { atTheEnd } from './deferred.js';
-import { eventFooting, tellTogether } from './event.writes.js';
+import { collect, NeedsTransaction } from './deferred.js';
+import { sameSubscribers, tellTogether } from './event.writes.js';
 import { invoiceFactsOf, noAttempt } from './invoice.queries.js';
+import { withNumber } from './invoice.writes.js';
 import { derivedId } from './mint.js';
 import { readStanding, type Standing } from './subscription-standing.queries.js';
 import { ownTime } from './subscription-time.writes.js';
@@ -17,6 +18,7 @@ import { applyPlan, lockSubscription, settledOutcome, unchanged, writePlan, type
 import { readFacts } from './subscription.queries.js';
 import { runFrom } from './subscription-run.queries.js';
 import { tickTestClock } from './test-clock.writes.js';
+import { writeNumbered, writeTogether } from './together.js';
 import type { SubscriptionRow } from './schema/index.js';
 
 /** `acted`: something was written; `rests`: and nothing more is due, as far as it was read. */
@@ -39,7 +41,7 @@ export async function stepSubscription(db: Db, origin: Change, subscriptionId: s
     const plan = planStep(row, facts);
     if (!plan) return resting(origin, row, intents);
     try {
-      return await transact(db, origin, (tx) => writeTogether(tx, origin, { standing, plan, payments: writing.payments }));
+      return await write(db, origin, { standing, plan, payments: writing.payments });
     } catch (error) {
       if (!isStale(error) && !(error instanceof DomainError && error.code === 'version_conflict')) throw error;
     }
@@ -58,14 +60,49 @@ interface Steps {
   payments: InvoicePayments;
 }
 
-/** Most renewals only add rows: those are written with the events in one go, so that the account's next number is soon free again. */
-async function writeTogether(tx: Tx, origin: Change, steps: Steps): Promise<StepResult> {
-  const { standing: { row, facts }, plan } = steps;
-  const addsRows = plan.invoice?.status === 'open' && row.collectionMethod === 'charge_automatically' && isPlain(plan, facts);
-  const isSilent = plan.emails.length === 0 && plan.attention === null && plan.upcoming === null;
-  if (!addsRows || !isSilent) return tellTogether(tx, origin, () => writeSteps(tx, origin, steps));
-  const footing = await eventFooting(tx, origin.accountId, [row.id], origin.environment === 'staging' ? [row.customerId] : []);
-  return atTheEnd(tx, () => tellTogether(tx, origin, () => writeSteps(tx, origin, steps), footing));
+/** What only adds rows or changes the subscription's own is written with others' at the same time; the rest under locks of its own. */
+async function write(db: Db, origin: Change, steps: Steps): Promise<StepResult> {
+  const { standing: { facts }, plan } = steps;
+  if (isPlain(plan, facts) && plan.attention === null && plan.upcoming === null) {
+    try {
+      return await writeAtOnce(db, origin, steps);
+    } catch (error) {
+      if (!(error instanceof NeedsTransaction)) throw error;
+    }
+  }
+  return transact(db, origin, (tx) => tellTogether(tx, origin, () => writeSteps(tx, origin, steps)));
+}
+
+async function writeAtOnce(db: Db, origin: Change, steps: Steps): Promise<StepResult> {
+  const { standing: { row, footing }, plan } = steps;
+  const { accountId } = origin;
+  const told = (tx: Tx) => tellTogether(tx, origin, () => writeSteps(tx, origin, steps), footing);
+  const guards = [sameSubscribers(accountId, footing.subscribers)];
+  if (!plan.invoice || plan.invoice.status === 'draft') {
+    const { result, statements, afterwards } = await collect(told);
+    await writeTogether(db, [...guards, ...statements], row.id);
+    afterwards();
+    return result;
+  }
+  let done: (() => StepResult) | undefined;
+  await writeNumbered(db, {
+    accountId,
+    guards: [...guards, lockedVersion(row)],
+    order: row.id,
+    write: async (number) => {
+      const { result, statements, afterwards } = await collect((tx) => withNumber(tx, number, () => told(tx)));
+      done = () => {
+        afterwards();
+        return result;
+      };
+      return statements;
+    },
+  });
+  return done!();
+}
+
+function lockedVersion({ id, version }: SubscriptionRow): Statement {
+  return orFail({ text: 'select id from subscriptions where id = $1 and version = $2 for no key update', values: [id, version] }, []);
 }
 
 /** The plan, and the charge that is due with it. */

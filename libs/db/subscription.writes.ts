@@ -10,7 +10,7 @@ import { DomainError, notFound } from '../errors/domain-error.js';
 import { raiseAttention } from './attention.writes.js';
 import { orFail } from './batch.js';
 import type { Tx } from './client.js';
-import { defer } from './deferred.js';
+import { defer, isCollecting } from './deferred.js';
 import { updateStatement } from './statement.js';
 import { findCommand, oncePerCommand } from './command.writes.js';
 import { enterBalance, lockBalance } from './customer-balance.writes.js';
@@ -193,7 +193,7 @@ interface RowUpdate {
 async function updateRow(tx: Tx, before: SubscriptionRow, { next, now, isOurs }: RowUpdate): Promise<SubscriptionRow> {
   const set = { ...next, nextActionAt: nextDue(next)?.at ?? null, version: before.version + 1, updatedAt: now };
   const where = { text: 'id = ? and version = ?', values: [before.id, before.version], returning: 'id' };
-  if (isOurs && defer(tx, () => orFail(updateStatement(subscriptions, set, where), []))) return { ...before, ...set };
+  if ((isOurs || isCollecting(tx)) && defer(tx, () => orFail(updateStatement(subscriptions, set, where), []))) return { ...before, ...set };
   const [written] = await tx
     .update(subscriptions)
     .set(set)

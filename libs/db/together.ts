@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { isStatementError, poolOf, runBatch, type Row, type Statement } from './batch.js';
+import { isStatementError, poolOf, runBatch, runOn, type Row, type Statement } from './batch.js';
 import type { Db } from './client.js';
 import { insertText } from './statement.js';
 
@@ -22,9 +22,19 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-type Kind = 'reads' | 'writes';
+interface WaitingForNumber {
+  wish: Numbered;
+  resolve(): void;
+  reject(error: unknown): void;
+}
 
-const lanes = new WeakMap<pg.Pool, Record<Kind, Lane>>();
+interface Lanes {
+  reads: Lane<Waiting>;
+  writes: Lane<Waiting>;
+  numbers: Lane<WaitingForNumber>;
+}
+
+const lanes = new WeakMap<pg.Pool, Lanes>();
 
 /**
  * As `sendBatch`, but statements of callers that come at the same time share a transaction and its round trip. Each caller gets its
@@ -33,49 +43,69 @@ const lanes = new WeakMap<pg.Pool, Record<Kind, Lane>>();
  * `order`: names the row that the batch locks, so that transactions lock in one order.
  */
 export function writeTogether(db: Db, statements: readonly Statement[], order: string): Promise<Row[][]> {
-  return laneOf(db, 'writes').send(statements, order);
+  return new Promise((resolve, reject) => lanesOf(db).writes.add({ statements, order, resolve, reject }));
 }
 
 /** Reads of callers that come at the same time, in one round trip. Each statement sees what was committed before it. */
 export function readTogether(db: Db, statements: readonly Statement[]): Promise<Row[][]> {
-  return laneOf(db, 'reads').send(statements, '');
+  return new Promise((resolve, reject) => lanesOf(db).reads.add({ statements, order: '', resolve, reject }));
 }
 
-function laneOf(db: Db, kind: Kind): Lane {
+/** A batch that needs the account's next number. */
+export interface Numbered {
+  accountId: string;
+  /** What must hold, by `orFail`; they lock the rows that `write` changes. */
+  guards: readonly Statement[];
+  order: string;
+  /** Everything that the number appears in. Called again with another number where the transaction did not come about. */
+  write(number: number): Promise<readonly Statement[]>;
+}
+
+/**
+ * As `writeTogether`, with one of the account's consecutive numbers: those who come at the same time take theirs in one transaction of
+ * two round trips, and whoever fails gives its own back.
+ */
+export function writeNumbered(db: Db, wish: Numbered): Promise<void> {
+  return new Promise((resolve, reject) => lanesOf(db).numbers.add({ wish, resolve, reject }));
+}
+
+function lanesOf(db: Db): Lanes {
   const pool = poolOf(db);
   let known = lanes.get(pool);
   if (!known) {
-    known = { reads: new Lane(pool), writes: new Lane(pool) };
+    const batches = () => new Lane<Waiting>(mostFlights, (group) => runGroup(pool, group));
+    known = { reads: batches(), writes: batches(), numbers: new Lane(1, (group) => runNumbered(pool, group)) };
     lanes.set(pool, known);
   }
-  return known[kind];
+  return known;
 }
 
-class Lane {
-  private readonly waiting: Waiting[] = [];
+class Lane<Each> {
+  private readonly waiting: Each[] = [];
   private flights = 0;
   private leaving = false;
 
-  constructor(private readonly pool: pg.Pool) {}
+  constructor(
+    private readonly mostFlights: number,
+    private readonly run: (group: Each[]) => Promise<void>,
+  ) {}
 
-  send(statements: readonly Statement[], order: string): Promise<Row[][]> {
-    return new Promise((resolve, reject) => {
-      this.waiting.push({ statements, order, resolve, reject });
-      this.leave();
-    });
+  add(each: Each): void {
+    this.waiting.push(each);
+    this.leave();
   }
 
   /** What the same turn of the event loop brings leaves together. */
   private leave(): void {
-    if (this.leaving || this.waiting.length === 0 || this.flights >= mostFlights) return;
+    if (this.leaving || this.waiting.length === 0 || this.flights >= this.mostFlights) return;
     this.leaving = true;
     setImmediate(() => {
       this.leaving = false;
-      while (this.waiting.length > 0 && this.flights < mostFlights) void this.fly(this.waiting.splice(0, mostTogether));
+      while (this.waiting.length > 0 && this.flights < this.mostFlights) void this.fly(this.waiting.splice(0, mostTogether));
     });
   }
 
-  private async fly(group: Waiting[]): Promise<void> {
+  private async fly(group: Each[]): Promise<void> {
     let counted = true;
     const landed = (): void => {
       if (counted) this.flights -= 1;
@@ -88,27 +118,31 @@ class Lane {
     clearTimeout(slow);
     landed();
   }
+}
 
-  private async run(group: Waiting[]): Promise<void> {
-    if (group.length === 1) return this.runAlone(group[0]!);
-    const { statements, parts } = together(group.sort((a, b) => (a.order < b.order ? -1 : a.order > b.order ? 1 : 0)));
-    const sent = await runBatch(this.pool, statements);
-    if (!('error' in sent)) {
-      for (const { each, at } of parts) each.resolve(at.map((index) => (index === null ? [] : sent.rows[index]!)));
-    } else if (isStatementError(sent.error)) {
-      const refused = parts.filter(({ at }) => at.includes(sent.failedAt)).map(({ each }) => each);
-      const others = group.filter((each) => !refused.includes(each));
-      await Promise.all(refused.length === 1 ? [this.run(refused), this.run(others)] : group.map((each) => this.runAlone(each)));
-    } else {
-      for (const each of group) each.reject(sent.error);
-    }
+async function runGroup(pool: pg.Pool, group: Waiting[]): Promise<void> {
+  if (group.length === 1) return runAlone(pool, group[0]!);
+  const { statements, parts } = together(inOrder(group, ({ order }) => order));
+  const sent = await runBatch(pool, [planOnceAndHurry, ...statements]);
+  if (!('error' in sent)) {
+    for (const { each, at } of parts) each.resolve(at.map((index) => (index === null ? [] : sent.rows[index + 1]!)));
+  } else if (isStatementError(sent.error)) {
+    const refused = parts.filter(({ at }) => at.includes(sent.failedAt - 1)).map(({ each }) => each);
+    const others = group.filter((each) => !refused.includes(each));
+    await Promise.all(refused.length === 1 ? [runGroup(pool, refused), runGroup(pool, others)] : group.map((each) => runAlone(pool, each)));
+  } else {
+    for (const each of group) each.reject(sent.error);
   }
+}
 
-  private async runAlone({ statements, resolve, reject }: Waiting): Promise<void> {
-    const sent = await runBatch(this.pool, [planOnce, ...statements]);
-    if ('error' in sent) reject(sent.error);
-    else resolve(sent.rows.slice(1));
-  }
+async function runAlone(pool: pg.Pool, { statements, resolve, reject }: Waiting): Promise<void> {
+  const sent = await runBatch(pool, [planOnce, ...statements]);
+  if ('error' in sent) reject(sent.error);
+  else resolve(sent.rows.slice(1));
+}
+
+function inOrder<Each>(group: readonly Each[], orderOf: (each: Each) => string): Each[] {
+  return [...group].sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : orderOf(a) > orderOf(b) ? 1 : 0));
 }
 
 /** Statements of a batch are planned once per connection: planning for the values at hand costs more than these run. */
@@ -118,8 +152,8 @@ const planOnceAndHurry: Statement = {
   values: [],
 };
 
-interface Part {
-  each: Waiting;
+interface Part<Each> {
+  each: Each;
   /** By statement, where its rows are answered; null: an insert, sent with others'. */
   at: (number | null)[];
 }
@@ -128,9 +162,9 @@ interface Part {
  * The statements of several batches, plain inserts into the same columns made one. Inserts come first, in the order in which the
  * batches have them: a check that must see what is committed while this transaction has begun to write stays behind a write.
  */
-function together(group: readonly Waiting[]): { statements: Statement[]; parts: Part[] } {
+function together<Each extends { statements: readonly Statement[] }>(group: readonly Each[]): { statements: Statement[]; parts: Part<Each>[] } {
   const inserts = mergedInserts(group.map(({ statements }) => statements.filter((each) => each.insert)));
-  const statements: Statement[] = [planOnceAndHurry, ...inserts];
+  const statements: Statement[] = [...inserts];
   const parts = group.map((each) => ({
     each,
     at: each.statements.map((statement) => (statement.insert ? null : statements.push(statement) - 1)),
@@ -173,4 +207,74 @@ function inSizes(same: readonly Statement[]): Statement[] {
     left -= rows;
   }
   return sized;
+}
+
+const begin: Statement = { text: 'begin', values: [] };
+const commit: Statement = { text: 'commit', values: [] };
+
+/** Takes one of those numbers that follow the account's last; the row is locked until the transaction ends. */
+const takeNumbers = `insert into invoice_numbers (account_id, last) values ($1, $2)
+  on conflict (account_id) do update set last = invoice_numbers.last + excluded.last returning last`;
+
+interface Failed {
+  error: unknown;
+  /** What happened is not known, and the connection is of no use any more. */
+  broken: boolean;
+  /** Whose fault it was. */
+  refused?: WaitingForNumber;
+}
+
+async function runNumbered(pool: pg.Pool, group: readonly WaitingForNumber[]): Promise<void> {
+  const failed = await inOneTransaction(pool, inOrder(group, ({ wish }) => wish.order));
+  if (!failed) {
+    for (const each of group) each.resolve();
+  } else if (failed.broken || group.length === 1) {
+    for (const each of group) each.reject(failed.error);
+  } else {
+    const { refused } = failed;
+    const apart = refused ? [[refused], group.filter((each) => each !== refused)] : group.map((each) => [each]);
+    for (const some of apart) await runNumbered(pool, some);
+  }
+}
+
+/** Null: it is committed. */
+async function inOneTransaction(pool: pg.Pool, group: readonly WaitingForNumber[]): Promise<Failed | null> {
+  let client: pg.PoolClient;
+  try {
+    client = await pool.connect();
+  } catch (error) {
+    return { error, broken: true };
+  }
+  const failed = await takeAndWrite(client, group);
+  const ended = failed && !failed.broken ? await runOn(client, [{ text: 'rollback', values: [] }]) : failed;
+  client.release(ended && 'error' in ended ? (ended.error as Error) : undefined);
+  return failed;
+}
+
+/** Never throws. */
+async function takeAndWrite(client: pg.ClientBase, group: readonly WaitingForNumber[]): Promise<Failed | null> {
+  const statements = [begin, group.length === 1 ? planOnce : planOnceAndHurry];
+  const guarded = group.map((each) => ({ each, at: each.wish.guards.map((guard) => statements.push(guard) - 1) }));
+  const accounts = [...new Set(group.map(({ wish }) => wish.accountId))].sort();
+  const first = statements.length;
+  const of = (accountId: string) => group.filter(({ wish }) => wish.accountId === accountId);
+  const taken = await runOn(client, [...statements, ...accounts.map((accountId) => ({ text: takeNumbers, values: [accountId, of(accountId).length] }))]);
+  if ('error' in taken) return { ...taken, broken: !isStatementError(taken.error), refused: guarded.find(({ at }) => at.includes(taken.failedAt))?.each };
+  const written: { each: WaitingForNumber; statements: readonly Statement[] }[] = [];
+  for (const [index, accountId] of accounts.entries()) {
+    const those = of(accountId);
+    const next = Number(taken.rows[first + index]![0]!.last) - those.length + 1;
+    for (const [offset, each] of those.entries()) {
+      try {
+        written.push({ each, statements: await each.wish.write(next + offset) });
+      } catch (error) {
+        return { error, broken: false, refused: each };
+      }
+    }
+  }
+  const { statements: last, parts } = together(written);
+  const sent = await runOn(client, [...last, commit]);
+  if (!('error' in sent)) return null;
+  const refused = parts.filter(({ at }) => at.includes(sent.failedAt));
+  return { error: sent.error, broken: !isStatementError(sent.error), refused: refused.length === 1 ? refused[0]!.each.each : undefined };
 }

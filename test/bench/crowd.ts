@@ -42,7 +42,7 @@ export async function gather(stage: Stage, client: Client, { count, due }: Crowd
   if (started.errors > 0) throw new Error(`${started.errors} workflows did not start`);
   for (const { subscription } of starts.slice(-starters)) {
     const handle = client.workflow.getHandle(subscriptionWorkflowId(subscription));
-    await until(async () => (await handle.query(subscriptionRun)) !== null, { seconds: 300, everyMs: 200 });
+    await until(async () => (await handle.query(subscriptionRun).catch(() => null)) !== null, { seconds: 300, everyMs: 200 });
   }
   if (due && Date.now() > due.getTime()) throw new Error('the subscriptions were not made in time');
 }

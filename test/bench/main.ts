@@ -1,36 +1,38 @@
 import { randomUUID } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { Pool } from 'undici';
-import { startTestStack, type TestStack } from '../../apps/cli/src/stack/test-stack.js';
+import type { TestStack } from '../../apps/cli/src/stack/test-stack.js';
 import { parsePublicId } from '../../libs/views/ids.js';
 import { untilReceived, type ReceiverReport } from './deliveries.js';
 import { measureBacklog, measureDelay, measureFanOut, measureThroughput } from './delivery-load.js';
 import { measureAdded, measureHanging, measureInline } from './executions.js';
+import { stopWhenInterrupted, withInstance } from './instance.js';
 import { measureIsolation } from './isolation.js';
 import { load, percentile } from './measure.js';
 import { residentMiB } from './memory.js';
-import { measureRenewals } from './renewals.js';
+import { measureRenewals, renewalParts } from './renewals.js';
 import { Report, round, show } from './report.js';
 import { setStage, type Stage } from './stage.js';
 import { startSubprocess } from './subprocess.js';
 
 const quick = process.argv.includes('--quick');
-const parts = ['payments', 'executions', 'reads', 'deliveries', 'isolation', 'renewals', 'memory'] as const;
+const together = ['payments', 'executions', 'reads', 'deliveries', 'isolation'] as const;
+const parts = [...together, 'renewals', ...renewalParts.map((name) => `renewals:${name}` as const), 'memory'] as const;
 type Part = (typeof parts)[number];
 const only = process.argv.includes('--only') ? process.argv.slice(process.argv.indexOf('--only') + 1).filter((each) => !each.startsWith('--')) : [];
 const wants = (part: Part) => only.length === 0 || only.includes(part);
-const dist = fileURLToPath(new URL('../..', import.meta.url));
 const report = new Report();
 const heading = (text: string) => process.stdout.write(`\n${text}\n`);
 
 async function main(): Promise<void> {
   const unknown = only.find((each) => !(parts as readonly string[]).includes(each));
   if (unknown !== undefined) throw new Error(`no such part: ${unknown}; known: ${parts.join(', ')}`);
-  if (parts.slice(0, 5).some(wants)) await measureTogether();
-  if (wants('renewals')) {
-    heading('renewals');
-    await measureRenewals(report, { quick });
+  stopWhenInterrupted();
+  if (together.some(wants)) await measureTogether();
+  for (const name of renewalParts) {
+    if (!wants('renewals') && !wants(`renewals:${name}`)) continue;
+    heading(`renewals: ${name}`);
+    await measureRenewals(name, report, { quick });
   }
   if (wants('memory')) await measureMemory();
   report.print();
@@ -39,8 +41,7 @@ async function main(): Promise<void> {
 /** What shares one instance. */
 async function measureTogether(): Promise<void> {
   heading('starting an instance of its own');
-  const stack = await startTestStack(dist, { environments: ['staging'] });
-  try {
+  await withInstance({ environments: ['staging'] }, async (stack) => {
     const stage = await setStage(stack);
     if (wants('payments')) await measurePayments(stack, stage);
     if (wants('executions')) {
@@ -56,9 +57,7 @@ async function measureTogether(): Promise<void> {
       await measureIsolation(report, stage, { quick });
     }
     await stage.close();
-  } finally {
-    await stack.remove();
-  }
+  });
 }
 
 async function measurePayments(stack: TestStack, stage: Stage): Promise<void> {
@@ -152,16 +151,13 @@ async function measureDeliveries(stage: Stage): Promise<void> {
 
 async function measureMemory(): Promise<void> {
   heading('memory of both environments, a minute after their start');
-  const stack = await startTestStack(dist);
-  try {
+  await withInstance({}, async (stack) => {
     await new Promise((resolve) => setTimeout(resolve, quick ? 5_000 : 60_000));
     const used = stack.children().map((child) => ({ name: child.name, mib: residentMiB(child.pid) }));
     const sum = used.reduce((total, { mib }) => total + mib, 0);
     for (const { name, mib } of used) report.add(`memory of ${name}`, `${round(mib)} MiB`);
     report.add('memory of all processes', `${round(sum)} MiB`, '≤ 1536 MiB', sum <= 1536);
-  } finally {
-    await stack.remove();
-  }
+  });
 }
 
 await main();

@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { sql } from 'drizzle-orm';
 import { Client, Connection } from '@temporalio/client';
-import { startTestStack, type TestStack } from '../../apps/cli/src/stack/test-stack.js';
+import type { TestStack } from '../../apps/cli/src/stack/test-stack.js';
 import { fellDueBefore, gather } from './crowd.js';
+import { withInstance } from './instance.js';
 import { load, paced } from './measure.js';
 import { residentMiB } from './memory.js';
 import { round, show, type Report } from './report.js';
 import { setStage, until, type Stage } from './stage.js';
 import { startSubprocess } from './subprocess.js';
 
-const dist = fileURLToPath(new URL('../..', import.meta.url));
 const inline = { execution: 'inline' };
 /** At least; how long before they fall due the first of them is made depends on it. */
 const madePerSecond = 8;
@@ -20,31 +19,33 @@ interface Options {
   quick: boolean;
 }
 
-/** Subscriptions by the thousand: all due in one second, after an hour without workers, and asleep. */
-export async function measureRenewals(report: Report, options: Options): Promise<void> {
-  await withStage({ SUBSCRIPTION_JITTER_SECONDS: '0' }, (scene) => measureRate(report, scene, options));
-  await withStage({}, (scene) => measureBurst(report, scene, options));
-  await withStage({ SUBSCRIPTION_JITTER_SECONDS: '0' }, (scene) => measureCatchUp(report, scene, options));
-  await withStage({}, (scene) => measureAsleep(report, scene, options));
+export const renewalParts = ['ratio', 'burst', 'catch-up', 'sleepers'] as const;
+export type RenewalPart = (typeof renewalParts)[number];
+
+const withoutJitter = { SUBSCRIPTION_JITTER_SECONDS: '0' };
+const measures: Record<RenewalPart, { extra: NodeJS.ProcessEnv; measure(report: Report, scene: Scene, options: Options): Promise<void> }> = {
+  ratio: { extra: withoutJitter, measure: measureRate },
+  burst: { extra: {}, measure: measureBurst },
+  'catch-up': { extra: withoutJitter, measure: measureCatchUp },
+  sleepers: { extra: {}, measure: measureAsleep },
+};
+
+/** Subscriptions by the thousand: all due in one second, with and without jitter, after an hour without workers, or asleep. */
+export async function measureRenewals(name: RenewalPart, report: Report, options: Options): Promise<void> {
+  const { extra, measure } = measures[name];
+  await withInstance({ environments: ['staging'], extra }, async (stack) => {
+    const stage = await setStage(stack);
+    const connection = await Connection.connect({ address: stack.temporalAddress });
+    await measure(report, { stage, stack, client: new Client({ connection, namespace: stack.namespace('staging') }) }, options);
+    await connection.close();
+    await stage.close();
+  });
 }
 
 interface Scene {
   stage: Stage;
   stack: TestStack;
   client: Client;
-}
-
-async function withStage(extra: NodeJS.ProcessEnv, measure: (scene: Scene) => Promise<void>): Promise<void> {
-  const stack = await startTestStack(dist, { environments: ['staging'], extra });
-  try {
-    const stage = await setStage(stack);
-    const connection = await Connection.connect({ address: stack.temporalAddress });
-    await measure({ stage, stack, client: new Client({ connection, namespace: stack.namespace('staging') }) });
-    await connection.close();
-    await stage.close();
-  } finally {
-    await stack.remove();
-  }
 }
 
 /** Renewals a second, each with invoice, payment and events, in the engine's floors a second. */

@@ -6,6 +6,7 @@ export class SubscriptionEntity {
   refused = false;
   private stale: boolean;
   private handedOver: string | null = null;
+  private slow: string | null = null;
   private quietUntil = 0;
   private tail: Promise<unknown> = Promise.resolve();
 
@@ -73,6 +74,15 @@ export class SubscriptionEntity {
     return intentId === this.handedOver ? null : intentId;
   }
 
+  /** Its processor takes its time: an activity of its own waits for the answer. */
+  isSlow(intentId: string): boolean {
+    return this.slow === intentId;
+  }
+
+  takesTime(intentId: string): void {
+    this.slow = intentId;
+  }
+
   /** From here on the payment has its own workflow, or needs a person. */
   handOver(intentId: string): void {
     this.handedOver = intentId;
@@ -81,6 +91,7 @@ export class SubscriptionEntity {
   /** The payment may be asked for again, for example after a retry was confirmed. */
   takeBack(): void {
     this.handedOver = null;
+    this.slow = null;
   }
 
   /** Nothing is under way: whoever waits for a payment may be answered. */

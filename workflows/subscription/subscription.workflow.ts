@@ -49,9 +49,11 @@ import { SubscriptionEntity } from './subscription.entity.js';
 /** Every step finds out by itself whether it already ran, so it is tried until the database answers. */
 const retry = { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '10s' } as const;
 
-const rows = proxyActivities<SubscriptionActivities>({ startToCloseTimeout: '30s', retry });
+const apart = proxyActivities<SubscriptionActivities>({ startToCloseTimeout: '30s', retry });
 /** A step that fails again and again waits by a timer, so that it does not keep others from the worker. */
-const steps = proxyLocalActivities<SubscriptionStepActivities>({ startToCloseTimeout: '30s', retry, localRetryThreshold: '1s' });
+const short = { startToCloseTimeout: '30s', retry, localRetryThreshold: '1s' } as const;
+const inTask = proxyLocalActivities<SubscriptionActivities>(short);
+const steps = proxyLocalActivities<SubscriptionStepActivities>(short);
 /** A processor call ends by its own limits; a dead worker is noticed by the missing heartbeat. */
 const payments = proxyActivities<SubscriptionPaymentActivities>({ startToCloseTimeout: '10m', heartbeatTimeout: '3s', retry });
 
@@ -81,7 +83,7 @@ export async function subscription(input: SubscriptionInput): Promise<void> {
   const entity = new SubscriptionEntity(input.run ?? null);
   setHandlers(entity, input);
   await Promise.resolve();
-  if (!entity.isLoaded && !input.creates) accept(entity, input, await rows.loadSubscription(input));
+  if (!entity.isLoaded && !input.creates) accept(entity, input, await rows().loadSubscription(input));
   await condition(() => entity.isLoaded || entity.refused);
 
   for (;;) {
@@ -90,8 +92,8 @@ export async function subscription(input: SubscriptionInput): Promise<void> {
       await condition(allHandlersFinished);
       return;
     }
-    if (entity.mustLook(Date.now())) await (stepsAtOnce() ? move(entity, input) : step(entity, input));
-    else if (entity.chargeToAdvance) await (stepsAtOnce() ? collect(entity, input, entity.chargeToAdvance) : charge(entity, entity.chargeToAdvance));
+    if (entity.mustLook(Date.now())) await look(entity, input);
+    else if (entity.chargeToAdvance) await moveCharge(entity, input, entity.chargeToAdvance);
     else await rest(entity, input);
   }
 }
@@ -132,7 +134,7 @@ function assertAllowed({ run }: SubscriptionEntity, moves: Move[]): void {
 
 async function create(entity: SubscriptionEntity, input: SubscriptionInput, { change, subscription: wanted, waitMs }: CreateSubscriptionArgs): Promise<CommandOutcome> {
   try {
-    const outcome = await entity.locked(() => rows.createSubscription({ change, subscription: wanted, now: now() }));
+    const outcome = await entity.locked(() => rows().createSubscription({ change, subscription: wanted, now: now() }));
     return await finish(entity, input, { outcome, waitMs });
   } catch (error) {
     if (!entity.isLoaded) entity.refused = true;
@@ -145,7 +147,7 @@ async function command(entity: SubscriptionEntity, input: SubscriptionInput, { a
   try {
     const { change } = args;
     const outcome = await entity.locked(() =>
-      rows.changeSubscription({ change, subscriptionId: input.subscriptionId, command: args.command, now: now() }));
+      rows().changeSubscription({ change, subscriptionId: input.subscriptionId, command: args.command, now: now() }));
     return await finish(entity, input, { outcome, waitMs: args.waitMs });
   } catch (error) {
     if (!fromFailure(error)) log.warn('command failed', { subscription_id: input.subscription, command: moves[0] });
@@ -171,9 +173,47 @@ function accept(entity: SubscriptionEntity, input: SubscriptionInput, run: Comma
   setCurrentDetails(entity.describe(input.subscription));
 }
 
+function rows(): SubscriptionActivities {
+  return paysAtOnce() ? inTask : apart;
+}
+
+/** Steps and the payment that they begin are one local activity, and so is each command; before: activities of their own. */
+function paysAtOnce(): boolean {
+  return patched('pays-at-once');
+}
+
 /** Steps are taken in one local activity, and a payment with its consequences in one activity; before: an activity each. */
 function stepsAtOnce(): boolean {
   return patched('steps-at-once');
+}
+
+function look(entity: SubscriptionEntity, input: SubscriptionInput): Promise<void> {
+  if (paysAtOnce()) return proceed(entity, input, null);
+  return stepsAtOnce() ? move(entity, input) : step(entity, input);
+}
+
+function moveCharge(entity: SubscriptionEntity, input: SubscriptionInput, intentId: string): Promise<void> {
+  if (paysAtOnce()) return entity.isSlow(intentId) ? collect(entity, input, intentId) : proceed(entity, input, intentId);
+  return stepsAtOnce() ? collect(entity, input, intentId) : charge(entity, intentId);
+}
+
+async function proceed(entity: SubscriptionEntity, input: SubscriptionInput, intentId: string | null): Promise<void> {
+  const { accountId, subscriptionId } = input;
+  const proceeded = await entity.locked(() => {
+    entity.looked();
+    const charging = entity.run?.charging?.intentId ?? null;
+    return steps.proceedSubscription({ accountId, subscriptionId, charging, intentId, now: now() }).catch((error: unknown) => {
+      log.error('step refused', { subscription_id: input.subscription, reason: String(error) });
+      return null;
+    });
+  });
+  const { stepped = null, payment = null } = proceeded ?? {};
+  if (payment && payment.state !== 'slow') entity.handOver(payment.intentId);
+  if (payment?.state === 'waiting') await startPayment(payment);
+  if (stepped) await acceptSteps(entity, input, stepped);
+  else if (payment) entity.look();
+  if (payment?.state === 'slow') entity.takesTime(payment.intentId);
+  if (!payment && !stepped?.acted && entity.dueInMs(Date.now()) === 0) entity.quiet(Date.now() + (stepped ? idleStepMs : refusedStepMs));
 }
 
 async function move(entity: SubscriptionEntity, input: SubscriptionInput): Promise<void> {
@@ -213,7 +253,7 @@ async function step(entity: SubscriptionEntity, input: SubscriptionInput): Promi
   const charging = entity.run?.charging?.intentId;
   const outcome = await entity.locked(() => {
     entity.looked();
-    return rows.stepSubscription({ accountId, subscriptionId, now: now() }).catch((error: unknown) => {
+    return apart.stepSubscription({ accountId, subscriptionId, now: now() }).catch((error: unknown) => {
       log.error('step refused', { subscription_id: input.subscription, reason: String(error) });
       return null;
     });

@@ -16,6 +16,8 @@ export interface TestStackOptions {
   withoutWorker?: readonly EnvironmentName[];
   /** More variables for API, worker and simulator. */
   extra?: NodeJS.ProcessEnv;
+  /** Stops what is being started and removes it. */
+  abort?: AbortSignal;
 }
 
 export interface TestStack extends Stack {
@@ -39,6 +41,7 @@ export async function startTestStack(dist: string, options: TestStackOptions = {
       progress: (line) => lines.push(line),
       supervised: false,
       onlyBuilt: true,
+      abort: options.abort,
       extra: { SMTP_URL: '', SMTP_FROM: '', LOG_LEVEL: process.env.LOG_LEVEL ?? 'info', RATE_LIMIT_PER_SECOND: '100000', ...options.extra },
       env: process.env.SIGNALBOX_PORT_BASE === undefined ? {} : { SIGNALBOX_PORT_BASE: process.env.SIGNALBOX_PORT_BASE },
     });
@@ -51,6 +54,7 @@ export async function startTestStack(dist: string, options: TestStackOptions = {
       },
     };
   } catch (error) {
+    if (options.abort?.aborted) discard(new Home(path));
     throw new Error(`${(error as Error).message}\n${lines.join('\n')}`, { cause: error });
   }
 }
