@@ -4,9 +4,9 @@ import { Client, Connection } from '@temporalio/client';
 import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { cardOf, openShop, pay, settled, type Shop } from './payments/shop.js';
-import { becomes, openStore, subscribe, type Store } from './subscriptions/store.js';
+import { becomes, invoicesOf, openStore, subscribe, type Store } from './subscriptions/store.js';
 import { openReceiver } from './support/receiver.js';
-import { shared } from './support/stack.js';
+import { eventually, shared } from './support/stack.js';
 import { advanceTo, onClock } from './test-clocks/hall.js';
 
 /** Histories that were recorded once and must replay for as long as such workflows may run. */
@@ -109,22 +109,23 @@ describe('workflows replay', () => {
         await admin('put', id, 'resume');
         return id;
       },
+      'subscription-declined': async () => {
+        const { id } = await subscribe(store, { payment_method_id: await cardOf(store, '4000000000000341') });
+        await store.admin.put(`/subscriptions/${id}`, { payment_method_id: store.card });
+        await becomes(store, id, { billing_status: 'current' });
+        return id;
+      },
+      // More than the credit of those that were cancelled before.
       'subscription-pays-at-once': async () => {
-        const { id } = await subscribe(store, { trial_end: new Date(Date.now() + 2_000).toISOString() });
-        await becomes(store, id, { status: 'active', billing_status: 'current' });
+        const { id } = await subscribe(store, {}, { unit_amount_atom: 50_000 });
         await admin('put', id, 'pause');
         await admin('put', id, 'resume');
         return id;
       },
       'subscription-slow-processor': async () => {
-        const { id } = await subscribe(store, { trial_end: new Date(Date.now() + 2_000).toISOString(), custom_fields: { simulate: 'delay_5s' } });
+        const { id } = await subscribe(store, { custom_fields: { simulate: 'delay_5s' } }, { unit_amount_atom: 500_000 });
         await becomes(store, id, { status: 'active', billing_status: 'current' });
-        return id;
-      },
-      'subscription-declined': async () => {
-        const { id } = await subscribe(store, { payment_method_id: await cardOf(store, '4000000000000341') });
-        await store.admin.put(`/subscriptions/${id}`, { payment_method_id: store.card });
-        await becomes(store, id, { billing_status: 'current' });
+        await eventually(async () => (await invoicesOf(store, id))[0]?.status === 'paid', { timeoutMs: 20_000 });
         return id;
       },
     };
