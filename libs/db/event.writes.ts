@@ -1,5 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Change } from '../domain/change/change.js';
+import { eventData } from '../domain/event/event-data.js';
 import { hearsEvent, type EventObjectFilter } from '../domain/event/event-filter.js';
 import type { Environment } from '../domain/environment.js';
 import { publicId, type IdKind } from '../views/ids.js';
@@ -17,7 +18,7 @@ export interface EventDraft {
   kind: IdKind;
   objectId: string;
   customerId?: string | null;
-  /** The object after the change, as its view shows it, unexpanded; at most 64 KiB as JSON. */
+  /** The object after the change, as its view shows it, unexpanded. `eventData` bounds it. */
   data: object;
   /** The changed top-level keys with their old values; null on create. */
   previous: object | null;
@@ -241,7 +242,7 @@ function renderEvent(change: Change, draft: EventDraft, { at, sequence, deliveri
     clockTime: change.clockTime ? new Date(change.clockTime) : null,
     deliveriesCreated: deliveries,
     head,
-    data: JSON.stringify(draft.data),
+    data: eventData(draft.data),
     dataPrevious: draft.previous as Record<string, unknown> | null,
     createdAt: at,
   };

@@ -25,6 +25,7 @@ What a receiver does, in this order:
    then twice. What was seen before is answered with 200 and nothing else.
 4. Answer 2xx within 15 s and do long work afterwards. Redirects are not followed, 410 disables the endpoint, anything else is tried again.
 5. Do not rely on the order of arrival: \`sequence\` rises by one per object. Skip what is older than what you have, or read the object.
+6. \`data\` is at most 64 KiB. A larger object says less there: \`reduced_keys\` names the lists that hold ids only and the values that are null; read the object.
 
 While you write it: \`npm run cli -- listen --forward-to http://127.0.0.1:3000/hooks\` posts staging's events to your program, signed the same way, with a secret
 that it prints. Who cannot receive webhooks reads \`GET /events/stream\`, whose \`data\` is the same body.

@@ -61,6 +61,15 @@ describe('a change', () => {
     expect(Object.values(head).every((value) => value === null || typeof value === 'string' || typeof value === 'number')).toBe(true);
   });
 
+  it('keeps an event small however large its object is', async () => {
+    const change = changeOf(await freshAccount());
+    const objectId = newId();
+    const lines = Array.from({ length: 100 }, (_, index) => ({ id: `ii_${index}`, note: 'x'.repeat(900) }));
+    await transact(database.db, change, (tx) => appendEvents(tx, change, [{ type: 'invoice.created', kind: 'inv', objectId, data: { id: 'in_1', lines }, previous: null }]));
+    const [event] = await database.db.select().from(events).where(eq(events.objectId, objectId));
+    expect(JSON.parse(event!.data)).toEqual({ id: 'in_1', lines: lines.map(({ id }) => id), reduced_keys: ['lines'] });
+  });
+
   it('leaves nothing behind when it fails', async () => {
     const accountId = await freshAccount();
     const objectId = newId();

@@ -1,11 +1,14 @@
 import { and, count, eq, gt, lt, sql } from 'drizzle-orm';
-import type { Db, Tx } from '../../libs/db/client.js';
+import { systemChange } from '../../libs/db/account.writes.js';
+import { transact } from '../../libs/db/change.js';
+import { connect, type Db, type Tx } from '../../libs/db/client.js';
 import { pageOfAttempts, pageOfDeliveries } from '../../libs/db/delivery-list.queries.js';
 import { deliveryAttempts, dueDeliveries, msUntilNextDue, pendingCounts } from '../../libs/db/delivery.queries.js';
 import { recordAttempts, type ScheduledAttempt } from '../../libs/db/delivery.writes.js';
 import { claimEndpointsToWake, putOffFreshDeliveries } from '../../libs/db/drain.writes.js';
+import { appendEvents } from '../../libs/db/event.writes.js';
 import { newsSince, scanEvents, type EventScan, type EventSelection } from '../../libs/db/event-scan.queries.js';
-import { firstIdOf } from '../../libs/db/mint.js';
+import { firstIdOf, newId } from '../../libs/db/mint.js';
 import { pruneAttempts, prunedBody, pruneDeliveries, pruneEmails, pruneJobs, prunePayloads, type Batch, type Pruned } from '../../libs/db/retention.writes.js';
 import { attentionItems, emails, events, webhookAttempts, webhookDeliveries, type WebhookEndpointRow, type WebhookJobRow } from '../../libs/db/schema/index.js';
 import { failedDeliveries, missedEvents, outstandingOf } from '../../libs/db/webhook-job.candidates.js';
@@ -119,4 +122,23 @@ describe('with many rows', () => {
     expect(await db.select().from(attentionItems)).toMatchObject([{ type: 'webhook_deliveries_exhausted', objectId: first!.endpointId }]);
     expect((await prunePayloads(db, batch)).count).toBe(50);
   });
+
+  it('a batch of pruning that is under way holds up no delivery', async () => {
+    const beside = connect(large.url, { max: 2 });
+    const undone = new Error('undone');
+    const pruned: number[] = [];
+    const held = large.db.transaction(async (tx) => {
+      const [db, batch] = [tx as unknown as Db, { olderThanMs: 50 * day, limit: 200, after: null }];
+      for (const [, prune] of kinds) pruned.push((await prune(db, batch)).count);
+      const page = await dueDeliveries(beside.db, large.behind, { limit: 10, except: [] });
+      const change = systemChange('production', large.account);
+      await transact(beside.db, change, (own) => appendEvents(own, change, [{ type: 'customer.created', kind: 'cus', objectId: newId(), data: {}, previous: null }]));
+      const streak = await beside.db.transaction((own) => recordAttempts(own, { endpointId: large.behind, epoch: 0 }, page.map(({ id }) => attempt(id))));
+      expect([page.length, streak?.consecutiveFailures]).toEqual([10, 0]);
+      throw undone;
+    });
+    await expect(held).rejects.toBe(undone);
+    await beside.close();
+    expect(pruned.slice(0, 3)).toEqual([200, 200, 200]);
+  }, 60_000);
 });

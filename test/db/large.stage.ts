@@ -46,6 +46,7 @@ export async function openLarge(rows: number) {
 
   return {
     db, account, busy, calm, behind,
+    url: url.href,
     /** Runs the work twice: once for its time, once for its plans. */
     async watch(work: (db: Db) => Promise<unknown>): Promise<Seen> {
       const begin = performance.now();

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { sign, signatureHeader } from '../../libs/processors/http/http.signature.js';
 import { cardOf, openShop, pay, settled } from '../payments/shop.js';
+import { clearTextOf } from '../support/history.js';
 import { freshAccount } from '../support/account.js';
 import { eventually, shared } from '../support/stack.js';
 
@@ -91,7 +92,7 @@ describe('credentials', () => {
 
     const connection = await Connection.connect({ address: shared.temporalAddress });
     const temporal = new TemporalClient({ connection, namespace: shared.namespaceStaging });
-    for (const id of ids) texts.push(JSON.stringify(await temporal.workflow.getHandle(`payment/${id}`).fetchHistory()));
+    for (const id of ids) texts.push(clearTextOf(await temporal.workflow.getHandle(`payment/${id}`).fetchHistory()));
     await connection.close();
     for (const name of readdirSync(join(shared.home, 'logs'))) texts.push(readFileSync(join(shared.home, 'logs', name), 'utf8'));
     texts.push(...(await everyRow()));

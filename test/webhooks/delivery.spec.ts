@@ -1,8 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { Connection, Client as TemporalClient } from '@temporalio/client';
 import { Webhook } from 'standardwebhooks';
+import { systemChange } from '../../libs/db/account.writes.js';
+import { transact } from '../../libs/db/change.js';
+import { connect } from '../../libs/db/client.js';
+import { appendEvents } from '../../libs/db/event.writes.js';
+import { newId } from '../../libs/db/mint.js';
 import { verifyWebhook } from '../../libs/webhooks/verify.js';
 import { freshAccount, type TestAccount } from '../support/account.js';
+import { clearTextOf } from '../support/history.js';
 import { openReceiver, status, type Received, type Receiver } from '../support/receiver.js';
 import { eventually, shared } from '../support/stack.js';
 
@@ -30,6 +36,15 @@ async function change(of: TestAccount = account, times = 1): Promise<string> {
   const made = await of.admin.post('/webhook-endpoints/', { url: receiver.url, enabled_events: ['user.created'] });
   for (let index = 0; index < times; index += 1) await of.admin.put(`/webhook-endpoints/${made.body.id}`, { description: `change ${index}` });
   return made.body.id;
+}
+
+/** Events of one transaction. */
+async function burst(count: number): Promise<void> {
+  const { db, close } = connect(shared.databaseUrlStaging, { max: 1 });
+  const by = systemChange('staging', account.id);
+  const drafts = Array.from({ length: count }, () => ({ type: 'customer.created', kind: 'cus' as const, objectId: newId(), data: {}, previous: null }));
+  await transact(db, by, (tx) => appendEvents(tx, by, drafts));
+  await close();
 }
 
 async function first(type: string): Promise<Received> {
@@ -180,16 +195,22 @@ describe('a webhook', () => {
 });
 
 describe('the dispatcher', () => {
-  it('is one workflow per endpoint, readable by status and account, and ends when the endpoint is deleted', async () => {
+  it('is one workflow per endpoint, readable by status and account, that knows ids only, takes a burst in a few steps, and ends when the endpoint is deleted', async () => {
     const connection = await Connection.connect({ address: shared.temporalAddress });
     try {
       const temporal = new TemporalClient({ connection, namespace: shared.namespaceStaging });
-      const endpoint = await register({ enabled_events: ['webhook_endpoint.test'] });
+      const endpoint = await register({ enabled_events: ['customer.created'] });
       await account.admin.post(`/webhook-endpoints/${endpoint.id}/test`);
       await first('webhook_endpoint.test');
       const handle = temporal.workflow.getHandle(`webhook-endpoint/${endpoint.id}`);
       const described = await handle.describe();
       expect([described.status.name, described.searchAttributes]).toMatchObject(['RUNNING', { SignalboxAccount: [account.publicId], SignalboxStatus: ['delivering'] }]);
+      await burst(500);
+      await eventually(() => receiver.received.length === 501);
+      const history = clearTextOf(await handle.fetchHistory());
+      expect(history.match(/"eventId"/g)!.length).toBeLessThan(100);
+      for (const known of [endpoint.id, account.publicId]) expect(history).toContain(known);
+      for (const hidden of [receiver.url, endpoint.secret, receiver.ids()[1]!, 'customer.created']) expect(history).not.toContain(hidden);
       await account.admin.delete(`/webhook-endpoints/${endpoint.id}`);
       await eventually(async () => (await handle.describe()).status.name === 'COMPLETED');
     } finally {

@@ -96,6 +96,9 @@ describe('webhook endpoints', () => {
     expect(left).toBeLessThanOrEqual(3_600_000);
     const alone = await account.admin.post(`/webhook-endpoints/${made.id}/rotate_secret`, { expire_after_seconds: 0 });
     expect(alone.body.secrets).toMatchObject([{ secret: alone.body.secret, expires_at: null }]);
+    const byDefault = await account.admin.post(`/webhook-endpoints/${made.id}/rotate_secret`);
+    const day = Date.parse(byDefault.body.secrets[1].expires_at) - Date.parse(byDefault.body.secrets[0].created_at);
+    expect(Math.round(day / 60_000)).toBe(24 * 60);
     for (const seconds of [-1, 604_801, 1.5, '5']) {
       expect((await account.admin.post(`/webhook-endpoints/${made.id}/rotate_secret`, { expire_after_seconds: seconds })).status).toBe(422);
     }

@@ -1,4 +1,5 @@
 import { connect } from '../../libs/db/client.js';
+import { parsePublicId } from '../../libs/views/ids.js';
 import { freshAccount, type TestAccount } from '../support/account.js';
 import { openReceiver, status, type Receiver } from '../support/receiver.js';
 import { eventually, shared } from '../support/stack.js';
@@ -133,6 +134,27 @@ describe('sending again', () => {
     expect([resent.status, resent.body]).toMatchObject([200, { id: delivery, status: 'delivered', next_attempt_at: null, result: { response_code: 200, response_text: 'now' } }]);
     const { body } = await account.readOnly.get(`/webhook-deliveries/${delivery}/attempts`);
     expect(body.data.map(({ manual, response_code }: { manual: boolean; response_code: number }) => [manual, response_code])).toEqual([[false, 500], [true, 200]]);
+  });
+
+  it('goes out while the endpoint is paused, keeps to its rate, and is refused as a whole when the rate is used up', async () => {
+    const id = await endpoint({ enabled_events: ['webhook_endpoint.test'], rate_per_second: 1 });
+    const other = await endpoint();
+    const { id: delivery, event_id: event } = (await account.admin.post(`/webhook-endpoints/${id}/test`)).body;
+    await eventually(async () => (await account.readOnly.get(`/webhook-deliveries/${delivery}`)).body.status === 'delivered');
+    await account.admin.post(`/webhook-endpoints/${id}/pause`);
+    const resend = () => account.admin.post(`/webhook-deliveries/${delivery}/resend`);
+    const before = Date.now();
+    expect([await resend(), await resend()].map((answer) => answer.status)).toEqual([200, 200]);
+    expect(Date.now() - before).toBeGreaterThanOrEqual(990);
+
+    const { pool, close } = connect(shared.databaseUrlStaging, { max: 1 });
+    await pool.query("update webhook_endpoints set rate_free_at = now() + interval '9 seconds' where id = $1", [parsePublicId('webhook_endpoint', 'staging', id)]);
+    await close();
+    for (const refused of [await resend(), await account.admin.post('/events/trigger-webhook', { event_id: event, selected_webhooks: [other, id] })]) {
+      expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([429, 'rate_limited', '2']);
+    }
+    expect(receiver.ids()).toEqual([event, event, event]);
+    expect((await account.readOnly.get(`/webhook-deliveries?endpoint_id=${other}`)).body.data).toEqual([]);
   });
 
   it('can be given up', async () => {

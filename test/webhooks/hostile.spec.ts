@@ -189,8 +189,9 @@ describe('a receiver\'s certificate', () => {
     for (const [name, shown, expected] of cases) {
       const receiver = await hostile((socket) => socket.end(`${begin}content-length: 2\r\n\r\nok`), shown);
       const one = poster({ authorities: [root.cert], resolve: async () => [{ address: '127.0.0.1', family: 4 }], deadlineMs: 3_000 });
-      const { status, failure } = await one.post(post(`https://${host}:${receiver.port}/hostile`));
+      const { status, failure, timings } = await one.post(post(`https://${host}:${receiver.port}/hostile`));
       expect([name, { status, failure }]).toEqual([name, expected]);
+      if (failure === null) expect(Object.keys(timings)).toEqual(['resolve', 'connect', 'tls', 'first_byte']);
     }
   });
 

@@ -4,6 +4,8 @@ import { transact } from '../../libs/db/change.js';
 import { newId } from '../../libs/db/mint.js';
 import { events, webhookDeliveries, webhookJobs, type WebhookJobKind } from '../../libs/db/schema/index.js';
 import { failuresToSlowDown } from '../../libs/domain/webhook/waiting.js';
+import { lockEndpoint } from '../../libs/db/webhook-endpoint.queries.js';
+import { enableEndpoint } from '../../libs/db/webhook-endpoint-status.writes.js';
 import { stepWebhookJob } from '../../libs/db/webhook-job.steps.js';
 import { cancelWebhookJob, createWebhookJob } from '../../libs/db/webhook-job.writes.js';
 import { status } from '../support/receiver.js';
@@ -77,6 +79,23 @@ describe('recover', () => {
     await stage.drain(endpoint.id);
     expect(receiver.received).toHaveLength(11);
     expect(await step(endpoint, id, 10)).toEqual({ state: 'moved', finished: 10 });
+  });
+
+  it('brings back what a 410 cancelled, which enabling alone does not', async () => {
+    receiver.answer = status(410);
+    const endpoint = await stage.endpoint(receiver.url, deaf);
+    await stage.emit(endpoint.accountId, 3);
+    await stage.drain(endpoint.id);
+    receiver.answer = status(200);
+    receiver.received.length = 0;
+    const change = systemChange('production', endpoint.accountId);
+    await transact(stage.db, change, async (tx) => enableEndpoint(tx, change, (await lockEndpoint(tx, endpoint.accountId, endpoint.id))!));
+    await stage.drain(endpoint.id);
+    expect(receiver.received).toEqual([]);
+    expect((await stage.deliveries(endpoint.id)).map((delivery) => delivery.status)).toEqual(['cancelled', 'cancelled', 'cancelled']);
+    await run(endpoint, await start(endpoint, 'recover'));
+    expect(new Set(receiver.ids()).size).toBe(3);
+    expect(receiver.received).toHaveLength(3);
   });
 
   it('keeps to the rate of its endpoint', async () => {
