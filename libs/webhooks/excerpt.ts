@@ -14,6 +14,7 @@ const digitRun = /\d(?:[ -]?\d){12,18}/g;
 
 /** The first 4 KiB of an answer as text that is safe to store and show: no secrets, no card numbers, no NUL. */
 export function excerptOf(bytes: Uint8Array): string {
+  if (bytes.length === 0) return '';
   return cut(redact(new TextDecoder('utf-8').decode(bytes)));
 }
 

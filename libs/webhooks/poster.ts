@@ -2,6 +2,7 @@ import { lookup as systemLookup, type LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector } from 'undici';
 import { isLoopback, refuseAddress, type AddressPolicy } from './address.js';
+import { DeadlinePassed, exchange, Interrupted } from './exchange.js';
 import { excerptOf } from './excerpt.js';
 import { explainFailure } from './explain.js';
 import { shownRequestHeaders, shownResponseHeaders } from './shown-headers.js';
@@ -59,16 +60,21 @@ const readLimit = 64 * 1024;
 const excerptSource = 8 * 1024;
 const defaultDeadlineMs = 15_000;
 const defaultMaxSockets = 400;
+const mostTargets = 1_000;
 
 const noAnswer = { status: null, responseHeaders: null, excerpt: null, retryAfter: null } satisfies Answer;
 
 class RefusedAddress extends Error {}
+
+/** Where a URL leads, or why it must not be called. */
+type Target = { refusal: string } | { refusal: null; agent: Agent; origin: string; path: string };
 
 /** Posts webhooks. Never follows a redirect, never dials an address that it has not checked, never throws. */
 export class Poster {
   private readonly agents: Record<'http:' | 'https:', Agent>;
   private readonly deadlineMs: number;
   private readonly maxSockets: number;
+  private readonly targets = new Map<string, Target>();
   private readonly waiting: (() => void)[] = [];
   private underWay = 0;
 
@@ -96,18 +102,17 @@ export class Poster {
   }
 
   async post(post: Post): Promise<PostResult> {
-    await this.acquire();
+    if (this.underWay < this.maxSockets) this.underWay += 1;
+    else await new Promise<void>((resolve) => this.waiting.push(resolve));
     const startedAt = performance.now();
-    const deadline = AbortSignal.timeout(this.deadlineMs);
-    const signal = post.signal ? AbortSignal.any([deadline, post.signal]) : deadline;
     const headers = { 'content-type': 'application/json', 'user-agent': this.options.userAgent ?? 'Signalbox', ...post.headers };
     const trace = new Trace();
     const known = () => ({ durationMs: since(startedAt), timings: trace.timings, address: trace.address, requestHeaders: shownRequestHeaders(headers) });
     try {
-      const answer = await this.exchange({ ...post, headers, signal }, trace);
+      const answer = await this.exchange({ ...post, headers }, trace);
       return { ...answer, failure: null, detail: null, ...known() };
     } catch (error) {
-      const failure = post.signal?.aborted && !deadline.aborted ? 'interrupted' : classify(error, deadline.aborted);
+      const failure = classify(error);
       return { ...noAnswer, failure, detail: this.explain(post, { failure, error, trace }), ...known() };
     } finally {
       this.release();
@@ -130,35 +135,33 @@ export class Poster {
     });
   }
 
-  private async exchange(post: Post, trace: Trace): Promise<Answer> {
-    const refusal = refuseTarget(post.url, this.options);
-    if (refusal) throw new RefusedAddress(refusal);
-    const url = new URL(post.url);
-    const { statusCode, headers, body } = await traced(trace, () => this.agents[url.protocol as 'http:' | 'https:'].request({
-      origin: url.origin,
-      path: `${url.pathname}${url.search}`,
-      method: 'POST',
-      headers: post.headers,
-      body: post.body,
-      signal: post.signal,
-    }));
-    trace.answered();
-    const bytes = await readUpTo(body, readLimit);
+  private async exchange({ url, headers: sent, body: text, signal }: Post, trace: Trace): Promise<Answer> {
+    const target = this.targetOf(url);
+    if (target.refusal !== null) throw new RefusedAddress(target.refusal);
+    const { agent, origin, path } = target;
+    const bounds = { deadlineMs: this.deadlineMs, limit: readLimit, signal, onHead: () => trace.answered() };
+    const { status, headers, body } = await traced(trace, () => exchange(agent, { origin, path, method: 'POST', headers: sent, body: text }, bounds));
     const retryAfter = headers['retry-after'];
     return {
-      status: statusCode,
+      status,
       responseHeaders: shownResponseHeaders(headers),
-      excerpt: excerptOf(bytes.subarray(0, excerptSource)),
+      excerpt: excerptOf(body.subarray(0, excerptSource)),
       retryAfter: (Array.isArray(retryAfter) ? retryAfter[0] : retryAfter) ?? null,
     };
   }
 
-  private async acquire(): Promise<void> {
-    if (this.underWay < this.maxSockets) {
-      this.underWay += 1;
-      return;
-    }
-    await new Promise<void>((resolve) => this.waiting.push(resolve));
+  private targetOf(url: string): Target {
+    const known = this.targets.get(url);
+    if (known) return known;
+    const refusal = refuseTarget(url, this.options);
+    const target = refusal === null ? this.parsed(new URL(url)) : { refusal };
+    if (this.targets.size >= mostTargets) this.targets.clear();
+    this.targets.set(url, target);
+    return target;
+  }
+
+  private parsed({ protocol, origin, pathname, search }: URL): Target {
+    return { refusal: null, agent: this.agents[protocol as 'http:' | 'https:'], origin, path: `${pathname}${search}` };
   }
 
   private release(): void {
@@ -166,17 +169,6 @@ export class Poster {
     if (next) next();
     else this.underWay -= 1;
   }
-}
-
-async function readUpTo(body: AsyncIterable<Buffer>, limit: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length >= limit) break;
-  }
-  return Buffer.concat(chunks).subarray(0, limit);
 }
 
 const resolveAll: Resolver = (name) =>
@@ -202,11 +194,12 @@ function checkedLookup(resolve: Resolver, policy: AddressPolicy, loopbackOnly: b
 const nameErrors = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME']);
 const connectErrors = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'ETIMEDOUT', 'EACCES', 'EINVAL']);
 
-function classify(error: unknown, pastDeadline: boolean): PostFailure {
-  if (pastDeadline) return 'timed_out';
+function classify(error: unknown): PostFailure {
+  if (error instanceof DeadlinePassed) return 'timed_out';
+  if (error instanceof Interrupted) return 'interrupted';
   if (error instanceof RefusedAddress) return 'address_refused';
   const { code: own, errors } = error as { code?: unknown; errors?: unknown };
-  if (Array.isArray(errors) && errors.length > 0) return classify(errors[0], false);
+  if (Array.isArray(errors) && errors.length > 0) return classify(errors[0]);
   const code = String(own ?? '');
   if (nameErrors.has(code)) return 'name_not_resolved';
   if (connectErrors.has(code)) return 'connection_failed';
