@@ -17,11 +17,15 @@ export function appBundlePath(dist: string, app: App): string {
   return join(dist, 'apps', app, 'src', 'main.bundle.js');
 }
 
-/** Bundles the compiled `workflows/index.js` for the worker's sandbox, unless nothing that it can reach has changed. True if it did. */
+/**
+ * Bundles the compiled `workflows/index.js` for the worker's sandbox, unless nothing that it can reach has changed. True if it did.
+ * Its modules are loaded once per sandbox and frozen, not once per workflow: none of them may keep state.
+ */
 export async function buildWorkflowBundle(dist: string): Promise<boolean> {
   return unlessFresh(workflowBundlePath(dist), ['workflows', 'libs', 'activities'].map((folder) => join(dist, folder)), async () => {
     const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
-    return (await bundleWorkflowCode({ workflowsPath: join(dist, 'workflows', 'index.js'), logger: new DefaultLogger('WARN') })).code;
+    const workflowsPath = join(dist, 'workflows', 'index.js');
+    return (await bundleWorkflowCode({ workflowsPath, preloadModules: [workflowsPath], logger: new DefaultLogger('WARN') })).code;
   });
 }
 
