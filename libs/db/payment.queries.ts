@@ -1,4 +1,5 @@
-import { and, asc, desc, eq, inArray, ne, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, ne, sql, type SQL } from 'drizzle-orm';
+import { builtOnce } from './batch.js';
 import type { Db, Tx } from './client.js';
 import {
   chargeOperations,
@@ -12,6 +13,8 @@ import {
   type PaymentIntentRow,
   type RefundRow,
 } from './schema/index.js';
+import { rowOf } from './statement.js';
+import { readTogether } from './together.js';
 
 export async function intentById(db: Db, id: string): Promise<PaymentIntentRow | null> {
   const [row] = await db.select().from(paymentIntents).where(eq(paymentIntents.id, id));
@@ -54,21 +57,45 @@ export interface IntentPartsRow {
 
 /** What the intent's view shows of other rows, for many intents in one round trip. */
 export async function intentParts(db: Db | Tx, intentIds: string[]): Promise<Map<string, IntentPartsRow>> {
-  const parts = new Map<string, IntentPartsRow>();
-  if (intentIds.length === 0) return parts;
-  const { rows } = await db.execute<{ id: string; charges: string[] | null; refunds: string[] | null; kind: string | null; payment: string | null }>(sql`
+  if (intentIds.length === 0) return new Map();
+  const { rows } = await db.execute<PartsRow>(partsSql(sql.param(intentIds)));
+  return new Map(rows.map((row) => [row.id, partsOf(row)]));
+}
+
+/** The intent with what its view shows of other rows, in one round trip; null if the account has none such. */
+export async function intentWithParts(db: Db, accountId: string, id: string): Promise<{ row: PaymentIntentRow; parts: IntentPartsRow } | null> {
+  // The parts are read afterwards: a success without its charge would be told otherwise.
+  const [intents, parts] = await readTogether(db, [ownIntent(db, { accountId, id }), ownParts(db, { intentIds: [id] })]);
+  const [found] = intents!;
+  return found ? { row: rowOf(paymentIntents, found), parts: partsOf(parts![0] as PartsRow) } : null;
+}
+
+const ownIntent = builtOnce(['accountId', 'id'], ({ accountId, id }: { accountId: string; id: string }) =>
+  sql`select * from payment_intents where id = ${id} and account_id = ${accountId}`);
+const ownParts = builtOnce(['intentIds'], ({ intentIds }: { intentIds: string[] }) => partsSql(intentIds));
+
+interface PartsRow extends Record<string, unknown> {
+  id: string;
+  charges: string[] | null;
+  refunds: string[] | null;
+  kind: string | null;
+  payment: string | null;
+}
+
+function partsOf({ charges: chargeIds, refunds: refundIds, kind, payment }: PartsRow): IntentPartsRow {
+  return { chargeIds: chargeIds ?? [], refundIds: refundIds ?? [], processorKind: kind, processorPaymentId: payment };
+}
+
+function partsSql(intentIds: unknown): SQL {
+  return sql`
     select i.id,
            (select array_agg(c.id::text order by c.attempt_number) from charges c where c.payment_intent_id = i.id) as charges,
            (select array_agg(r.id::text order by r.id) from charges c join refunds r on r.charge_id = c.id where c.payment_intent_id = i.id) as refunds,
            last.kind, last.payment
-      from unnest(${sql.param(intentIds)}::uuid[]) as i(id)
+      from unnest(${intentIds}::uuid[]) as i(id)
       left join lateral (
         select p.kind, c.processor_payment_id as payment from charges c join payment_processors p on p.id = c.processor_id
-         where c.payment_intent_id = i.id order by c.attempt_number desc limit 1) last on true`);
-  for (const row of rows) {
-    parts.set(row.id, { chargeIds: row.charges ?? [], refundIds: row.refunds ?? [], processorKind: row.kind, processorPaymentId: row.payment });
-  }
-  return parts;
+         where c.payment_intent_id = i.id order by c.attempt_number desc limit 1) last on true`;
 }
 
 export async function chargeOf(db: Db | Tx, accountId: string, id: string): Promise<ChargeRow | null> {

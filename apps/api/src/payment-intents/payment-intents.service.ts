@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { eq, type SQL } from 'drizzle-orm';
+import { LRUCache } from 'lru-cache';
 import { transact } from '../../../../libs/db/change.js';
 import { equals, inRange, matching } from '../../../../libs/db/list.queries.js';
 import { chargesOfIntent, intentOf, intentParts, operationOfCommand, processorNames } from '../../../../libs/db/payment.queries.js';
 import { referencesAndContext, referencesOf } from '../../../../libs/db/payment-context.queries.js';
 import { paymentIntents, type PaymentIntentRow } from '../../../../libs/db/schema/index.js';
+import type { Execution } from '../../../../libs/domain/payment/payment-status.js';
 import { DomainError, notFound } from '../../../../libs/errors/domain-error.js';
 import type { ErrorCode } from '../../../../libs/errors/catalogue.js';
 import { cancelIntentByHand } from '../../../../libs/payments/cancel-intent.js';
@@ -27,6 +29,9 @@ import { SettlementsService } from './settlements.service.js';
 
 @Injectable()
 export class PaymentIntentsService {
+  /** By account and route, as last read: only a guess at what is worth reading with the references. */
+  private readonly executions = new LRUCache<string, Execution>({ max: 10_000 });
+
   constructor(
     private readonly infrastructure: Infrastructure,
     private readonly settlements: SettlementsService,
@@ -40,10 +45,12 @@ export class PaymentIntentsService {
       paymentRouteId: body.payment_route_id ? bodyId('payment_route_id', 'route', body.payment_route_id, caller) : null,
     };
     const change = caller.change();
-    const mayBeInline = body.confirm && body.execution !== 'workflow';
+    const routed = `${caller.accountId} ${named.paymentRouteId ?? ''}`;
+    const mayBeInline = body.confirm && (body.execution ?? this.executions.get(routed)) !== 'workflow';
     const { known, context } = mayBeInline
       ? await referencesAndContext(db, caller.accountId, named, new Date())
       : { known: await referencesOf(db, caller.accountId, named), context: null };
+    this.executions.set(routed, known.execution);
     if (!known.customer) throw unknownReference('customer_id', 'cus');
     if (named.paymentRouteId && !known.route) throw unknownReference('payment_route_id', 'route');
     if (named.paymentMethodId) assertUsable(known.method, named);

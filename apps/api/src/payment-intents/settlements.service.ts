@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { RoutingContext } from '../../../../libs/db/payment-context.queries.js';
-import { intentOf, intentParts } from '../../../../libs/db/payment.queries.js';
+import { intentParts, intentWithParts } from '../../../../libs/db/payment.queries.js';
 import type { PaymentIntentRow } from '../../../../libs/db/schema/index.js';
 import type { Change } from '../../../../libs/domain/change/change.js';
 import type { AdvanceResult } from '../../../../libs/domain/payment/advance-result.js';
@@ -70,9 +70,9 @@ export class SettlementsService {
 
   /** The intent as it stands now. @throws DomainError 404. */
   async show(caller: Pick<Caller, 'accountId' | 'environment'>, intentId: string): Promise<PaymentIntentView> {
-    const row = await intentOf(this.infrastructure.db, caller.accountId, intentId);
-    if (!row) throw notFound('payment intent');
-    return this.view(row);
+    const found = await intentWithParts(this.infrastructure.db, caller.accountId, intentId);
+    if (!found) throw notFound('payment intent');
+    return paymentIntentView(found.row, found.parts, this.infrastructure.environment);
   }
 
   async view(row: PaymentIntentRow): Promise<PaymentIntentView> {
@@ -85,12 +85,9 @@ export class SettlementsService {
    * request's idempotency record open.
    */
   async answer(caller: Caller, intentId: string): Promise<PaymentIntentView> {
-    const { db } = this.infrastructure;
-    const row = await intentOf(db, caller.accountId, intentId);
-    if (!row) throw notFound('payment intent');
-    // Read afterwards: a success without its charge would be told otherwise.
-    const parts = await intentParts(db, [intentId]);
-    return this.answerWith(caller, row, parts.get(row.id)!);
+    const found = await intentWithParts(this.infrastructure.db, caller.accountId, intentId);
+    if (!found) throw notFound('payment intent');
+    return this.answerWith(caller, found.row, found.parts);
   }
 
   private answerWith(caller: Caller, row: PaymentIntentRow, parts: PaymentIntentParts): PaymentIntentView {
