@@ -9,7 +9,7 @@ const heartbeatMs = 1_000;
 /** Never cancelled: a call to a processor that has begun ends by its own deadlines. */
 export function createPaymentActivities(deps: PaymentDeps): PaymentActivities {
   return {
-    advancePayment: ({ intentId, request }: AdvancePaymentInput): Promise<AdvanceResult> =>
-      beating(heartbeatMs, () => advancePayment(deps, { intentId, driver: 'workflow', ...(request ? { origin: request } : {}) })),
+    advancePayment: ({ intentId, request, first }: AdvancePaymentInput): Promise<AdvanceResult> =>
+      beating(heartbeatMs, () => advancePayment(deps, { intentId, driver: 'workflow', first, ...(request ? { origin: request } : {}) })),
   };
 }

@@ -43,6 +43,8 @@ export const paymentStanding = defineQuery<AdvanceResult | null>('paymentStandin
 export interface AdvancePaymentInput {
   intentId: string;
   request: PaymentRequest | null;
+  /** The workflow's first pass: probably nobody moved the payment yet. */
+  first?: boolean;
 }
 
 /** What the workflow may call. */

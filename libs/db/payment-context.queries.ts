@@ -4,12 +4,14 @@ import { noDeclines, type DeclineCount } from '../domain/payment/scheme-limit.js
 import { builtOnce } from './batch.js';
 import { standingStops, type StandingStop, type StopTarget } from './charge-stop.queries.js';
 import type { Db, Tx } from './client.js';
+import { subscribersOf, type EventFooting } from './event.writes.js';
 import type { MethodUse } from './payment.queries.js';
 import {
   attemptEvidence,
   chargeOperations,
   charges,
   disputes,
+  paymentIntents,
   paymentProcessors,
   paymentRouteVersions,
   processorCallbacks,
@@ -22,6 +24,7 @@ import {
   type PaymentProcessorRow,
   type RefundRow,
 } from './schema/index.js';
+import { rowOf } from './statement.js';
 import { readTogether } from './together.js';
 
 /** All connections of the account, deleted ones too, in the order of their ids. */
@@ -141,9 +144,12 @@ const referenceKeys = ['accountId', 'customerId', 'paymentMethodId', 'paymentRou
 const context = builtOnce([...referenceKeys, 'invoiceId', 'paymentLinkId', 'now'], contextSql);
 
 /** `now`: RFC 3339. */
-function contextSql({ now, ...intent }: Routed & { now: string }): SQL {
+function contextSql(routed: Routed & { now: string }): SQL {
+  return sql`select ${contextColumns(routed)}`;
+}
+
+function contextColumns({ now, ...intent }: Routed & { now: string }): SQL {
   return sql`
-    select
       (select json_build_object('status', m.status, 'customer_id', m.customer_id, 'provider', m.provider, 'card_brand', m.card_brand,
                 'card_funding', m.card_funding, 'card_country', m.card_country, 'card_iin', m.card_iin,
                 'billing_country', m.billing_address ->> 'country')
@@ -164,6 +170,40 @@ function contextSql({ now, ...intent }: Routed & { now: string }): SQL {
       (select string_agg(p.id::text || ':' || p.version, ',' order by p.id) from payment_processors p where p.account_id = ${intent.accountId}) as stamp,
       ${standingStops(intent)} as stops,
       ${declinesOf(sql`c.payment_method_id = ${intent.paymentMethodId}`, now)} as declines`;
+}
+
+/** A payment as it stands, whoever holds it, with everything that its first attempt asks. */
+export interface UnbegunPayment {
+  intent: PaymentIntentRow;
+  context: RoutingContext;
+  footing: EventFooting;
+}
+
+const ofPayment = (column: string) => sql.raw(`pi.${column}`) as unknown as string;
+const subscribers = subscribersOf('pi.account_id').join('');
+
+const unbegun = builtOnce(['intentId', 'now'], ({ intentId, now }: { intentId: string; now: string }) => {
+  const routed = {
+    accountId: ofPayment('account_id'),
+    customerId: ofPayment('customer_id'),
+    paymentMethodId: ofPayment('payment_method_id'),
+    paymentRouteId: ofPayment('payment_route_id'),
+    invoiceId: ofPayment('invoice_id'),
+    paymentLinkId: ofPayment('payment_link_id'),
+  };
+  return sql`
+    select pi.*, ${contextColumns({ ...routed, now })}, ${sql.raw(subscribers)} as subscribers,
+      (select coalesce(max(e.sequence), 0)::int from events e where e.object_id = pi.id) as last_sequence
+    from payment_intents pi where pi.id = ${intentId}`;
+});
+
+/** In one round trip. Null: there is no such payment. */
+export async function unbegunPayment(db: Db, intentId: string, now: Date): Promise<UnbegunPayment | null> {
+  const [rows] = await readTogether(db, [unbegun(db, { intentId, now: now.toISOString() })]);
+  const row = rows![0];
+  if (!row) return null;
+  const sequences = new Map([[intentId, row.last_sequence as number]]);
+  return { intent: rowOf(paymentIntents, row), context: contextOf(row as ContextRow), footing: { sequences, subscribers: row.subscribers as string } };
 }
 
 function contextOf(row: ContextRow): RoutingContext {
@@ -223,15 +263,14 @@ function referencesSql({ accountId, customerId, paymentMethodId, paymentRouteId 
     from accounts a where a.id = ${accountId}`;
 }
 
+const references = builtOnce(referenceKeys, referencesSql);
 const nothingKnown: KnownReferences = { customer: false, route: false, method: null, execution: 'workflow' };
 
 /** What a new payment names: whether it is there, how the method may be used, and who runs its first step by default. */
-export async function referencesOf(db: Db, accountId: string, references: References): Promise<KnownReferences> {
-  const { rows } = await db.execute<KnownReferences & Record<string, unknown>>(referencesSql({ accountId, ...references }));
-  return rows[0] ?? nothingKnown;
+export async function referencesOf(db: Db, accountId: string, named: References): Promise<KnownReferences> {
+  const [known] = await readTogether(db, [references(db, { accountId, ...named })]);
+  return (known![0] as unknown as KnownReferences | undefined) ?? nothingKnown;
 }
-
-const references = builtOnce(referenceKeys, referencesSql);
 
 /** The same with what routing asks about the payment, in one round trip. */
 export async function referencesAndContext(db: Db, accountId: string, named: References, now: Date): Promise<{ known: KnownReferences; context: RoutingContext }> {

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Change } from '../domain/change/change.js';
+import type { PaymentDriver } from '../domain/payment/payment-status.js';
 import { builtOnce, orFail, type Statement } from './batch.js';
 import { claimRow } from './change.js';
 import { isStopped, type StopTarget } from './charge-stop.queries.js';
@@ -40,6 +41,8 @@ export interface HeldChange {
   events: RenderedEvents;
 }
 
+const leaseEnd = new Literal(`clock_timestamp() + interval '${leaseSeconds} seconds'`);
+
 /**
  * One fact of a payment whose lease is held, in one round trip: all of it or nothing.
  * @returns whether the lease was given back too. @throws an error that `isStale` knows when the lease, the version or the endpoints
@@ -68,16 +71,47 @@ export async function writeNewPayment(
   change: Change,
   rows: { owner: string; subscribers: string; intent: PaymentIntentRow; charge: NewCharge; events: RenderedEvents },
 ): Promise<void> {
-  const leaseUntil = new Literal(`clock_timestamp() + interval '${leaseSeconds} seconds'`);
   const statements = [
     ...(change.claim ? [claimStatement(change)] : []),
     sameSubscribers(change.accountId, rows.subscribers),
-    insertStatement(paymentIntents, [{ ...rows.intent, leaseOwner: rows.owner, leaseToken: 1, leaseUntil }]),
+    insertStatement(paymentIntents, [{ ...rows.intent, leaseOwner: rows.owner, leaseToken: 1, leaseUntil: leaseEnd }]),
     ...newCharge(db, rows.charge),
     ...eventStatements(rows.events),
   ];
   await writeTogether(db, statements, rows.intent.id);
   if (rows.events.deliveries.length > 0) requestWake();
+}
+
+/**
+ * The first attempt of a payment that is there and that nobody holds, together with its lease: all of it or nothing.
+ * @throws an error that `isStale` knows when it is held, moved or changed, charging is stopped, or the endpoints changed.
+ */
+export async function writeFirstAttempt(
+  db: Db,
+  { intentId, owner, driver, leaseToken, known, intent, charge, events: rendered }: {
+    intentId: string;
+    owner: string;
+    driver: PaymentDriver;
+    /** The one that the lease gets. */
+    leaseToken: number;
+    known: Known;
+    intent: Partial<PaymentIntentRow>;
+    charge: NewCharge;
+    events: RenderedEvents;
+  },
+): Promise<void> {
+  const [select, account, end] = subscribersOf('?');
+  const written = updateStatement(
+    paymentIntents,
+    { ...intent, version: new Literal('version + 1'), driver, leaseOwner: owner, leaseToken, leaseUntil: leaseEnd },
+    {
+      text: `id = ? and lease_token = ? and lease_until is null and not settled and version = ? and ${select}${account}${end} = ?`,
+      values: [intentId, leaseToken - 1, known.version, known.accountId, known.subscribers],
+      returning: 'id',
+    },
+  );
+  await writeTogether(db, [orFail(written, []), ...newCharge(db, charge), ...eventStatements(rendered)], intentId);
+  if (rendered.deliveries.length > 0) requestWake();
 }
 
 /** A payment that somebody else advances. @throws as `writeNewPayment` does. */

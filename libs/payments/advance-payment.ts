@@ -6,6 +6,7 @@ import type { PaymentDriver } from '../domain/payment/payment-status.js';
 import type { PaymentStep } from '../domain/payment/payment.steps.js';
 import type { OperationOutcome, PaymentOutcome } from '../processors/port.js';
 import { beginAttempt } from './begin-attempt.js';
+import { beginFirst } from './begin-first.js';
 import { nextCallback } from './callback-move.js';
 import { chargeOutcomeMove } from './charge-outcome.js';
 import { commitMove, LeaseLost, PaymentChanged } from './commit-move.js';
@@ -17,6 +18,7 @@ import { operationOutcomeMove } from './operation-outcome.js';
 import type { PaymentDeps } from './payment.deps.js';
 import { resolveCharge } from './resolve-charge.js';
 import { runOperation } from './run-operation.js';
+import { sendCharge } from './send-charge.js';
 
 export type { AdvanceResult } from '../domain/payment/advance-result.js';
 export type { PaymentOrigin } from './held-payment.js';
@@ -29,6 +31,8 @@ export interface AdvanceInput {
   now?: string;
   /** Whose request this is, for the events. Default: the system's own. */
   origin?: PaymentOrigin;
+  /** Probably nobody moved it yet: a guess, it may be wrong. */
+  first?: boolean;
 }
 
 const system: PaymentOrigin = { actor: 'system', requestId: null, idempotencyKey: null, clockTime: null };
@@ -40,20 +44,36 @@ const busyRetryMs = 500;
  * the database cannot be reached or the intent does not exist.
  */
 export async function advancePayment(deps: PaymentDeps, input: AdvanceInput): Promise<AdvanceResult> {
+  const origin = input.origin ?? system;
+  const clock = clockFrom(input.now);
+  const begun = input.first ? await beginFirst(deps, { ...input, origin, clock }) : null;
+  if (begun) {
+    const { held, plan } = begun;
+    return underLease(deps, held, () => sendCharge(deps, held, { charge: held.charges[0]!, connection: plan.target, call: plan.call, again: false }));
+  }
   const askedAt = performance.now();
   const taken = await takeLease(deps.db, input.intentId, { owner: deps.leases.owner, driver: input.driver });
   if (!taken.taken) return notHeld(deps, taken.intent, { id: input.intentId, retryInMs: taken.retryInMs });
-  const lease = deps.leases.hold(taken.intent.id, taken.intent.leaseToken, askedAt);
-  const clock = clockFrom(input.now);
+  const { intent } = taken;
+  const lease = deps.leases.hold(intent.id, intent.leaseToken, askedAt);
+  return underLease(deps, { lease, intent, clock }, async () => {
+    const time = await testClockTime(deps, intent);
+    return loadPayment(deps, intent, time ? onTestClock(lease, time, origin) : { lease, clock, origin });
+  });
+}
+
+/** Moves on from what `start` comes to, and holds the lease no longer than that. */
+async function underLease(
+  deps: PaymentDeps,
+  { lease, intent, clock }: Pick<HeldPayment, 'lease' | 'intent' | 'clock'>,
+  start: () => Promise<HeldPayment>,
+): Promise<AdvanceResult> {
   try {
-    const time = await testClockTime(deps, taken.intent);
-    const origin = input.origin ?? system;
-    const held = await loadPayment(deps, taken.intent, time ? onTestClock(lease, time, origin) : { lease, clock, origin });
-    return (await drive(deps, held)).result;
+    return (await drive(deps, await start())).result;
   } catch (error) {
     if (!(error instanceof LeaseLost)) throw error;
-    deps.warn('payment lease lost', { payment_intent: input.intentId });
-    return { state: 'busy', status: taken.intent.status, nextAt: new Date(clock() + busyRetryMs).toISOString() };
+    deps.warn('payment lease lost', { payment_intent: intent.id });
+    return { state: 'busy', status: intent.status, nextAt: new Date(clock() + busyRetryMs).toISOString() };
   } finally {
     deps.leases.drop(lease);
   }

@@ -62,6 +62,17 @@ export interface HeldPayment {
   readonly footing: EventFooting | null;
 }
 
+/** A payment without attempts, whose lease is about to be taken with the token of `intent`; it has no other rows. */
+export function unbegun(
+  { lookupOffsets }: Pick<HeldPayment, 'lookupOffsets'>,
+  intent: PaymentIntentRow,
+  { origin, clock, footing }: Pick<HeldPayment, 'origin' | 'clock' | 'footing'>,
+): HeldPayment {
+  const lease = { intentId: intent.id, token: intent.leaseToken, confirmedAt: performance.now(), lost: false };
+  const rows = { charges: [], operations: [], refunds: [], evidence: [], callbacks: [], disputes: [] };
+  return { lease, origin, clock, intent, ...rows, lookupOffsets, kinds: new Map(), released: false, footing };
+}
+
 const challengeWindowMs = 24 * 3_600_000;
 
 export function stateOf(held: Pick<HeldPayment, 'intent' | 'charges' | 'operations'>): PaymentState {

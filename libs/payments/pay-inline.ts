@@ -9,7 +9,7 @@ import { drive } from './advance-payment.js';
 import { attemptMove, planAttempt, type AttemptPlan } from './begin-attempt.js';
 import { LeaseLost } from './commit-move.js';
 import { intentCreated, intentRow, type NewIntent } from './create-intent.js';
-import { originOf, type HeldPayment } from './held-payment.js';
+import { originOf, unbegun, type HeldPayment } from './held-payment.js';
 import { appliedMove } from './applied-move.js';
 import { changeOf } from './move-effects.js';
 import { eventsOf } from './move-events.js';
@@ -34,22 +34,7 @@ export interface InlinePayment {
  */
 export async function payInline(deps: PaymentDeps, change: Change, input: NewIntent, context: RoutingContext): Promise<InlinePayment | null> {
   const intent = intentRow(change, { ...input, execution: 'inline', driver: 'api' });
-  const fresh: HeldPayment = {
-    lease: { intentId: intent.id, token: 1, confirmedAt: performance.now(), lost: false },
-    origin: originOf(change),
-    clock: Date.now,
-    intent: { ...intent, leaseToken: 1 },
-    charges: [],
-    operations: [],
-    refunds: [],
-    evidence: [],
-    callbacks: [],
-    disputes: [],
-    lookupOffsets: deps.lookupOffsets,
-    kinds: new Map(),
-    released: false,
-    footing: null,
-  };
+  const fresh = unbegun(deps, { ...intent, leaseToken: 1 }, { origin: originOf(change), clock: Date.now, footing: null });
   const plan = await planAttempt(deps, fresh, context);
   if (plan.target === null) return null;
   const begun = await begin(deps, change, fresh, plan);

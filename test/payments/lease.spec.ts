@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm';
+import { asc, eq, sql } from 'drizzle-orm';
 import { systemChange } from '../../libs/db/account.writes.js';
 import { transact } from '../../libs/db/change.js';
 import { connect, type Database } from '../../libs/db/client.js';
@@ -6,11 +6,12 @@ import { newId } from '../../libs/db/mint.js';
 import { takeLease } from '../../libs/db/payment-lease.writes.js';
 import { chargesOfIntent, intentById } from '../../libs/db/payment.queries.js';
 import { insertEvidence, wakePayment } from '../../libs/db/payment.writes.js';
-import { attemptEvidence, attentionItems, paymentIntents, refunds } from '../../libs/db/schema/index.js';
+import { attemptEvidence, attentionItems, events, paymentIntents, refunds } from '../../libs/db/schema/index.js';
 import { createSecretBox } from '../../libs/db/secret.js';
 import { advancePayment } from '../../libs/payments/advance-payment.js';
 import { cancelIntent } from '../../libs/payments/cancel-intent.js';
 import { createIntent } from '../../libs/payments/create-intent.js';
+import { describeIntent } from '../../libs/payments/describe-intent.js';
 import { createPaymentDeps, type PaymentDeps } from '../../libs/payments/payment.deps.js';
 import { parsePublicId, publicId } from '../../libs/views/ids.js';
 import { eventually, shared } from '../support/stack.js';
@@ -57,11 +58,13 @@ async function newPayment(simulate?: unknown, routeId: string | null = null): Pr
 const publicIntent = (id: string) => publicId('pi', 'staging', id);
 const later = (ms: number) => new Date(Date.now() + ms).toISOString();
 const advance = (deps: PaymentDeps, intentId: string, now?: string) => advancePayment(deps, { intentId, driver: 'workflow', now });
+/** As a workflow's first pass does: lease and first attempt at once. */
+const begin = (deps: PaymentDeps, intentId: string) => advancePayment(deps, { intentId, driver: 'workflow', first: true });
 
 describe('the lease', () => {
   it('lets one of many processes move the payment; the others are told when to ask again', async () => {
     const id = await newPayment();
-    const results = await Promise.all(Array.from({ length: 8 }, (_, index) => advance(newProcess(`p${index}`), id)));
+    const results = await Promise.all(Array.from({ length: 8 }, (_, index) => (index % 2 ? advance : begin)(newProcess(`p${index}`), id)));
     expect(results.filter((result) => result.state === 'final' && result.status === 'succeeded').length).toBeGreaterThan(0);
     for (const busy of results.filter((result) => result.state === 'busy')) expect(Date.parse(busy.nextAt!)).toBeGreaterThan(Date.now() - 5_000);
     expect(await ledgerOf(shop, publicIntent(id))).toHaveLength(1);
@@ -70,7 +73,7 @@ describe('the lease', () => {
   it('is renewed while a call is under way, so that a call longer than the lease keeps it', async () => {
     const id = await newPayment({ [shop.a]: 'delay_5s' });
     const [first, second] = [newProcess('first'), newProcess('second')];
-    const running = advance(first, id);
+    const running = begin(first, id);
     await eventually(async () => (await chargesOfIntent(database.db, id)).length === 1);
     await eventually(async () => {
       const result = await advance(second, id);
@@ -84,7 +87,7 @@ describe('the lease', () => {
 
   it('lost during a call: the outcome becomes evidence, the next holder finishes, one charge is made', async () => {
     const id = await newPayment({ [shop.a]: 'delay_5s' });
-    const running = advance(newProcess('slow'), id);
+    const running = begin(newProcess('slow'), id);
     await eventually(async () => (await chargesOfIntent(database.db, id)).length === 1);
     await database.db.update(paymentIntents).set({ leaseUntil: sql`clock_timestamp() - interval '1 second'` as never }).where(eq(paymentIntents.id, id));
     const taken = await takeLease(database.db, id, { owner: 'thief', driver: 'workflow' });
@@ -111,11 +114,36 @@ describe('the lease', () => {
   }, 30_000);
 });
 
+describe('the first attempt', () => {
+  it('that takes the lease with it stands on the payment as it is: described meanwhile, woken meanwhile', async () => {
+    const id = await newPayment();
+    const change = systemChange('staging', shop.id);
+    await transact(database.db, change, (tx) => describeIntent(tx, change, { intentId: id, description: 'for a friend' }));
+    await transact(database.db, change, (tx) => wakePayment(tx, id));
+    expect(await begin(newProcess('first'), id)).toMatchObject({ state: 'final', status: 'succeeded' });
+    expect(await intentById(database.db, id)).toMatchObject({ description: 'for a friend', settled: true, leaseToken: 1, leaseUntil: null });
+    const told = await database.db.select().from(events).where(eq(events.objectId, id)).orderBy(asc(events.sequence));
+    expect(told.map(({ type, sequence }) => [type, sequence])).toEqual([
+      ['payment_intent.created', 1], ['payment_intent.updated', 2], ['payment_intent.succeeded', 3],
+    ]);
+  });
+
+  it('of a payment that ended long ago, or has a holder, does not begin', async () => {
+    const [ended, taken] = [await newPayment(), await newPayment()];
+    await begin(newProcess('first'), ended);
+    await takeLease(database.db, taken, { owner: 'other', driver: 'workflow' });
+    expect(await begin(newProcess('second'), ended)).toMatchObject({ state: 'final', status: 'succeeded' });
+    expect(await begin(newProcess('second'), taken)).toMatchObject({ state: 'busy', status: 'processing' });
+    expect(await chargesOfIntent(database.db, taken)).toHaveLength(0);
+    expect(await ledgerOf(shop, publicIntent(ended))).toHaveLength(1);
+  });
+});
+
 describe('an attempt found without an outcome', () => {
   it('is resolved by the identical request, with one charge', async () => {
     const id = await newPayment({ [shop.a]: 'delay_5s' });
     const dying = newProcess('dying');
-    void advance(dying, id).catch(() => undefined);
+    void begin(dying, id).catch(() => undefined);
     await eventually(async () => (await chargesOfIntent(database.db, id)).length === 1);
     await database.db
       .update(paymentIntents)
@@ -123,7 +151,7 @@ describe('an attempt found without an outcome', () => {
       .where(eq(paymentIntents.id, id));
     await eventually(
       async () => {
-        const result = await advance(newProcess('heir'), id, later(60_000));
+        const result = await advancePayment(newProcess('heir'), { intentId: id, driver: 'workflow', now: later(60_000), first: true });
         return result.state === 'final' ? result : null;
       },
       { timeoutMs: 30_000, intervalMs: 500 },

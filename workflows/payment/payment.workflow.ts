@@ -62,7 +62,7 @@ export async function payment(input: PaymentWorkflowInput): Promise<AdvanceResul
 
 function advance(entity: PaymentEntity, { intentId, longCalls }: PaymentWorkflowInput): Promise<AdvanceResult> {
   const request = entity.begin();
-  return (longCalls ? long : short).advancePayment({ intentId, request });
+  return (longCalls ? long : short).advancePayment({ intentId, request, first: entity.last === null });
 }
 
 async function rest(entity: PaymentEntity, input: PaymentWorkflowInput): Promise<void> {
