@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { drainEndpoint, type DrainDeps } from '../../activities/webhook-endpoint.drain.js';
 import { systemChange } from '../../libs/db/account.writes.js';
 import { transact } from '../../libs/db/change.js';
@@ -83,6 +84,7 @@ export let receiver: Receiver;
 
 /** One stage for the tests of a spec, and a receiver that answers 200 for each of them. */
 export function useStage(): void {
+  jest.setTimeout(30_000);
   beforeAll(() => { stage = openStage(); });
   afterAll(() => stage.close());
   beforeEach(async () => { receiver = await openReceiver(); });

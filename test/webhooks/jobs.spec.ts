@@ -167,19 +167,21 @@ describe('resend failed', () => {
     receiver.received.length = 0;
 
     const first = await start(endpoint, 'resend_failed');
-    while ((await step(endpoint, first)).state === 'moved');
-    for (let drains = 0; drains < 2; drains += 1) await stage.drain(endpoint.id, { deps, failing: true });
+    for (let drains = 0; drains < 2; drains += 1) {
+      while ((await step(endpoint, first, 2)).state === 'moved');
+      await stage.drain(endpoint.id, { deps, failing: true });
+    }
     expect(receiver.received).toHaveLength(1);
-    expect(await step(endpoint, first)).toEqual({ state: 'waiting', finished: 1 });
+    expect(await step(endpoint, first, 2)).toEqual({ state: 'waiting', finished: 1 });
     expect((await stage.deliveries(endpoint.id)).every((row) => row.nextAttemptAt!.getTime() > Date.now() + 2_800_000)).toBe(true);
 
     const change = systemChange('production', endpoint.accountId);
     await transact(stage.db, change, (tx) => cancelWebhookJob(tx, change, first));
     receiver.answer = status(200);
     const second = await start(endpoint, 'resend_failed');
-    await run(endpoint, second);
+    await run(endpoint, second, { window: 2 });
     await stage.drain(endpoint.id);
-    expect(await row(second)).toMatchObject({ status: 'completed', total: 1, processed: 1, delivered: 1, undelivered: 0 });
+    expect(await row(second)).toMatchObject({ status: 'completed', total: failed - 2, processed: failed - 2, delivered: failed - 2, undelivered: 0 });
     expect((await stage.deliveries(endpoint.id)).every((delivery) => delivery.status === 'delivered')).toBe(true);
     expect(receiver.received).toHaveLength(1 + 40);
   });
@@ -192,8 +194,7 @@ describe('resend failed', () => {
     await stage.update(endpoint.id, { consecutiveFailures: 0 });
     receiver.received.length = 0;
     const id = await start(endpoint, 'resend_failed');
-    await step(endpoint, id);
-    await step(endpoint, id);
+    while ((await step(endpoint, id)).state === 'moved');
     await stage.drain(endpoint.id, { deps: { schedule: [0] } });
     await run(endpoint, id);
     expect(receiver.received).toHaveLength(2);
