@@ -233,7 +233,7 @@ async function runNumbered(pool: pg.Pool, group: readonly WaitingForNumber[]): P
   } else {
     const { refused } = failed;
     const apart = refused ? [[refused], group.filter((each) => each !== refused)] : group.map((each) => [each]);
-    for (const some of apart) await runNumbered(pool, some);
+    await Promise.all(apart.map((some) => runNumbered(pool, some)));
   }
 }
 

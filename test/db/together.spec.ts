@@ -4,7 +4,7 @@ import { connect, type Database } from '../../libs/db/client.js';
 import { newId } from '../../libs/db/mint.js';
 import { accounts } from '../../libs/db/schema/index.js';
 import { insertStatement, updateStatement } from '../../libs/db/statement.js';
-import { readTogether, writeTogether } from '../../libs/db/together.js';
+import { readTogether, writeNumbered, writeTogether } from '../../libs/db/together.js';
 import { shared } from '../support/stack.js';
 
 let database: Database;
@@ -127,5 +127,62 @@ describe('reads that come at the same time', () => {
     expect(answers.map((rows) => rows.map(([row]) => row!.number))).toEqual([[1, -1], [2, -2], [3, -3]]);
     expect(new Set(answers.flat(2).map(({ began }) => began)).size).toBe(1);
     expect(isStatementError(await wrong)).toBe(true);
+  });
+});
+
+describe('batches that need a consecutive number', () => {
+  /** Writes its number into the row's name. */
+  const numbered = (accountId: string, id: string, ...guards: Statement[]) =>
+    writeNumbered(database.db, { accountId, guards, order: id, write: (number) => Promise.resolve([open(id, String(number))]) });
+  const locked = (id: string): Statement => orFail({ text: 'select id from accounts where id = $1 for no key update', values: [id] }, []);
+  const namesOf = async (...wanted: string[]) => (await rowsOf(...wanted)).map(({ name }) => Number(name)).sort((a, b) => a - b);
+  const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
+  const account = async () => {
+    const [id] = ids(1) as [string];
+    await write(id, open(id));
+    return id;
+  };
+
+  it('take theirs in one transaction, account by account', async () => {
+    const [one, other] = [await account(), await account()];
+    const [first, second] = [ids(7), ids(5)];
+    await Promise.all([...first.map((id) => numbered(one, id)), ...second.map((id) => numbered(other, id))]);
+    expect(await namesOf(...first)).toEqual(upTo(7));
+    expect(await namesOf(...second)).toEqual(upTo(5));
+    expect(new Set((await rowsOf(...first, ...second)).map(({ writer }) => writer)).size).toBe(1);
+  });
+
+  it('leave no gap when a condition does not hold, the last rows are refused or nothing can be written', async () => {
+    const one = await account();
+    const [missing, twice, ...more] = ids(8) as [string, string, ...string[]];
+    await write(twice, open(twice));
+    const outcomes = await Promise.allSettled([
+      numbered(one, more[0]!),
+      numbered(one, missing, locked(missing)),
+      numbered(one, more[1]!),
+      numbered(one, twice),
+      numbered(one, more[2]!),
+      writeNumbered(database.db, { accountId: one, guards: [], order: missing, write: () => Promise.reject(new Error('nothing to write')) }),
+      ...more.slice(3).map((id) => numbered(one, id)),
+    ]);
+    const refused = outcomes.flatMap((outcome, index) => (outcome.status === 'rejected' ? [[index, isStale(outcome.reason)]] : []));
+    expect(refused).toEqual([[1, true], [3, true], [5, false]]);
+    expect(await namesOf(...more)).toEqual(upTo(6));
+    const [next] = ids(1) as [string];
+    await numbered(one, next);
+    expect(await namesOf(next)).toEqual([7]);
+  });
+
+  it('do not wait for one whose row somebody holds', async () => {
+    const [one, held] = [await account(), await account()];
+    const [slow, ...others] = ids(5) as [string, ...string[]];
+    await holding(held, async (letGo) => {
+      const waits = numbered(one, slow, locked(held));
+      await Promise.all(others.map((id) => numbered(one, id)));
+      expect(await namesOf(...others)).toEqual(upTo(4));
+      letGo();
+      await waits;
+      expect(await namesOf(slow)).toEqual([5]);
+    });
   });
 });
