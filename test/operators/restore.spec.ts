@@ -1,4 +1,5 @@
 import { jest } from '@jest/globals';
+import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
 import { cardOf, chargesOf, intentOf, ledgerOf, moneyTaken, openShop, pay, settled } from '../payments/shop.js';
 import { anchorEndingIn, invoicesOf, openStore, subscribe, takenFor, type Store } from '../subscriptions/store.js';
@@ -16,7 +17,7 @@ beforeAll(async () => {
   const account = await freshAccount({ environment: 'staging', apiUrl: stack.api.url, databaseUrl: stack.databaseUrl, tokenKey: stack.tokenKey });
   store = await openStore({ account, simulatorUrl: stack.simulator.url });
 });
-afterAll(() => stack?.stop(), 60_000);
+afterAll(() => stack?.stop(), 180_000);
 
 /** Runs SQL beside the environment's database, with nobody connected to it. */
 async function offline(...statements: string[]): Promise<void> {
@@ -38,6 +39,17 @@ const live = () => `"${new URL(stack.databaseUrl).pathname.slice(1)}"`;
 async function online(): Promise<void> {
   await stack.api.restart();
   await stack.worker.restart();
+}
+
+/** Events in the history of a subscription's workflow. */
+async function stepsOf(subscription: string): Promise<number> {
+  const connection = await Connection.connect({ address: stack.temporalAddress });
+  try {
+    const client = new Client({ connection, namespace: stack.temporalNamespace });
+    return (await client.workflow.getHandle(`subscription/${subscription}`).describe()).historyLength;
+  } finally {
+    await connection.close();
+  }
 }
 
 describe('after the database was restored to an earlier state', () => {
@@ -80,6 +92,7 @@ describe('after the database was restored to an earlier state', () => {
     const renewed = await eventually(async () => (await invoicesOf(store, subscription)).find((each) => each.billing_reason === 'subscription_cycle' && each.status === 'paid'), { timeoutMs: 150_000 });
     expect(renewed.period_start).toBe(renewal.period_start);
     expect(await takenFor(store, renewed)).toHaveLength(1);
+    expect(await stepsOf(subscription)).toBeLessThan(60);
   });
 
   it('keeps the stops where a processor could not be compared', async () => {

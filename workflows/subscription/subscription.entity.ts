@@ -34,6 +34,11 @@ export class SubscriptionEntity {
     return changed;
   }
 
+  /** The database was restored to an earlier state: its row is older than what was known, and counts. */
+  setBack(run: SubscriptionRun): void {
+    this.run = run;
+  }
+
   /** As `accept`, where nothing more is to be looked at before the row's next due time. */
   acceptSettled(run: SubscriptionRun): boolean {
     if (this.run && run.version < this.run.version) this.stale = true;

@@ -197,10 +197,17 @@ function moveCharge(entity: SubscriptionEntity, input: SubscriptionInput, intent
   return stepsAtOnce() ? collect(entity, input, intentId) : charge(entity, intentId);
 }
 
+/** A row that is read older than it was known was restored, and is what counts; before: it was read again and again. */
+function followsTheRow(): boolean {
+  return patched('follows-the-row');
+}
+
 async function proceed(entity: SubscriptionEntity, input: SubscriptionInput, intentId: string | null): Promise<void> {
   const { accountId, subscriptionId } = input;
+  let known = 0;
   const proceeded = await entity.locked(() => {
     entity.looked();
+    known = entity.run?.version ?? 0;
     const charging = entity.run?.charging?.intentId ?? null;
     return steps.proceedSubscription({ accountId, subscriptionId, charging, intentId, now: now() }).catch((error: unknown) => {
       log.error('step refused', { subscription_id: input.subscription, reason: String(error) });
@@ -208,6 +215,7 @@ async function proceed(entity: SubscriptionEntity, input: SubscriptionInput, int
     });
   });
   const { stepped = null, payment = null } = proceeded ?? {};
+  if (stepped && stepped.run.version < known && followsTheRow()) entity.setBack(stepped.run);
   if (payment && payment.state !== 'slow') entity.handOver(payment.intentId);
   if (payment?.state === 'waiting') await startPayment(payment);
   if (stepped) await acceptSteps(entity, input, stepped);
