@@ -1,25 +1,29 @@
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Command, CommanderError } from 'commander';
-import { accountCommand } from './commands/account.js';
-import { bundleCommand } from './commands/bundle.js';
-import { conformanceCommand } from './commands/conformance.js';
-import { listenCommand } from './commands/listen.js';
-import { migrateCommand } from './commands/migrate.js';
-import { reconcileCommand } from './commands/reconcile.js';
-import { startCommand } from './commands/start.js';
-import { stopCommand } from './commands/stop.js';
-import { tokenCommand } from './commands/token.js';
-import { tourCommand } from './commands/tour.js';
 import { CommandFailed } from './command-failed.js';
 
-/** One entry per command; each is a file in `commands/`. */
-const commands = [startCommand, stopCommand, migrateCommand, accountCommand, tokenCommand, tourCommand, listenCommand, reconcileCommand, conformanceCommand, bundleCommand];
+type AddCommand = (program: Command) => void;
+
+/** One entry per command; each is a file in `commands/`, loaded when it is asked for: what it needs may be a lot. */
+const commands: Record<string, () => Promise<AddCommand>> = {
+  start: async () => (await import('./commands/start.js')).startCommand,
+  stop: async () => (await import('./commands/stop.js')).stopCommand,
+  migrate: async () => (await import('./commands/migrate.js')).migrateCommand,
+  account: async () => (await import('./commands/account.js')).accountCommand,
+  token: async () => (await import('./commands/token.js')).tokenCommand,
+  tour: async () => (await import('./commands/tour.js')).tourCommand,
+  listen: async () => (await import('./commands/listen.js')).listenCommand,
+  reconcile: async () => (await import('./commands/reconcile.js')).reconcileCommand,
+  conformance: async () => (await import('./commands/conformance.js')).conformanceCommand,
+  bundle: async () => (await import('./commands/bundle.js')).bundleCommand,
+};
 
 /** Runs the command line `signalbox <args>`. Sets the exit code; never throws. */
 export async function run(args: string[]): Promise<void> {
   const program = new Command('signalbox').description('Payment orchestration on Temporal and Postgres').exitOverride();
-  for (const add of commands) add(program);
+  const asked = Object.entries(commands).filter(([name]) => name === args[0]);
+  for (const [, load] of asked.length > 0 ? asked : Object.entries(commands)) (await load())(program);
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
