@@ -17,7 +17,7 @@ async function main([command = 'start', ...rest]) {
   if (Number(process.versions.node.split('.')[0]) < 20) throw new SetupFailed(`Node 20 or newer is needed, this is ${process.version}`);
   await prepare();
   if (command === 'build') return;
-  if (command === 'test') return hand('apps/cli/src/test-run.js', [root, ...rest]);
+  if (command === 'test') return (await import(pathToFileURL(join(dist, 'apps/cli/src/test-run.js')).href)).testRun(root, rest);
   if (command === 'bench') return hand('test/bench/main.js', rest);
   if (command === 'faults') return hand('test/faults/main.js', rest);
   const { run } = await import(pathToFileURL(join(dist, 'apps/cli/src/main.js')).href);

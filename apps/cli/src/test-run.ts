@@ -1,8 +1,10 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { StopRequest } from './stop-request.js';
 import { readJson } from './stack/file.js';
+import { removeStacks, stacksBelow } from './stack/test-stack.js';
 
 interface Count {
   passed: number;
@@ -15,7 +17,25 @@ interface JestReport {
   numRuntimeErrorTestSuites: number;
 }
 
-/** What `npm test` runs after install and build; with arguments only the specs whose path they match. */
+/** What runs at the moment, in a process group of its own. */
+let running: ChildProcess | null = null;
+let interrupted = false;
+
+/** What `npm test` runs after install and build; with arguments only the specs whose path they match. Interrupted it leaves nothing running. */
+export async function testRun(root: string, paths: string[]): Promise<void> {
+  const request = new StopRequest();
+  const stopped = request.promise.then(async () => {
+    interrupted = true;
+    const left = stacksBelow(process.pid);
+    process.stderr.write(`· stopping ${left.length} stacks …\n`);
+    if (running?.pid !== undefined) process.kill(-running.pid, 'SIGKILL');
+    await removeStacks(left);
+    process.exit(130);
+  });
+  await Promise.race([runAll(root, paths), stopped]);
+  request.dispose();
+}
+
 async function runAll(root: string, paths: string[]): Promise<void> {
   const reports = mkdtempSync(join(tmpdir(), 'signalbox-report-'));
   const total: Count = paths.length === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 0 };
@@ -60,11 +80,13 @@ async function jest(root: string, project: string, { paths, report }: { paths: s
 
 function node(root: string, args: string[]): Promise<number> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
-    child.on('error', () => resolve(1));
-    child.on('close', (code) => resolve(code ?? 1));
+    const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'], detached: true });
+    running = child;
+    const done = (code: number | null): void => {
+      running = null;
+      if (!interrupted) resolve(code ?? 1);
+    };
+    child.on('error', () => done(1));
+    child.on('close', done);
   });
 }
-
-const [root = process.cwd(), ...paths] = process.argv.slice(2);
-await runAll(root, paths);

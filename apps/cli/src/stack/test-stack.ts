@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { buildAppBundles, buildWorkflowBundle } from '../bundle.js';
 import { Home } from './home.js';
 import { ownerOf } from './lock.js';
-import { isAlive } from './process.js';
+import { end, isAlive, parentOf } from './process.js';
 import { environmentNames, startStack, type EnvironmentName, type Stack } from './stack.js';
 
 const prefix = 'signalbox-test-';
@@ -61,15 +61,34 @@ export async function startTestStack(dist: string, options: TestStackOptions = {
 
 /** Ends and removes the stacks of test runs that were killed. */
 export async function sweepLeftovers(): Promise<void> {
-  const folders = readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix)).map((entry) => join(tmpdir(), entry));
-  for (const folder of folders.flatMap((path) => [path, join(path, 'home')])) {
-    const home = new Home(folder);
+  for (const home of testHomes()) {
     const touched = statSync(home.file('state.json'), { throwIfNoEntry: false })?.mtimeMs;
     const owner = touched === undefined ? null : ownerOf(home.file('lock'));
     if (owner === null || isAlive(owner) || Date.now() - (touched ?? 0) < leftAloneMs) continue;
     await home.endSurvivors();
     discard(home);
   }
+}
+
+function testHomes(): Home[] {
+  const folders = readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix)).map((entry) => join(tmpdir(), entry));
+  return folders.flatMap((path) => [path, join(path, 'home')]).map((folder) => new Home(folder));
+}
+
+/** The stacks that a process, or one that it started, holds at the moment. */
+export function stacksBelow(pid: number): Home[] {
+  const isBelow = (one: number | null): boolean => one !== null && one > 1 && (one === pid || isBelow(parentOf(one)));
+  return testHomes().filter((home) => isBelow(ownerOf(home.file('lock'))?.pid ?? null));
+}
+
+/** Ends and removes the stacks of a run that was interrupted. */
+export async function removeStacks(homes: Home[]): Promise<void> {
+  await Promise.all(homes.map(async (home) => {
+    const owner = ownerOf(home.file('lock'));
+    if (owner !== null) await end(owner, 'SIGKILL', 10_000);
+    await home.endSurvivors(2_000);
+    discard(home);
+  }));
 }
 
 function discard(home: Home): void {
