@@ -27,6 +27,7 @@ const shared = {
 
 export default {
   rootDir,
+  testTimeout: 180_000,
   testSequencer: '<rootDir>/.config/jest.sequencer.mjs',
   projects: [
     {

@@ -84,7 +84,7 @@ describe('the import law', () => {
     for (const name of ['subscription', 'payment']) write(folder, `libs/db/${name}.writes.ts`, null);
     for (const rule of config.forbidden) for (const [path, imported] of Object.entries(breachOf(rule))) write(folder, path, imported);
     found = await cruise(folder);
-  }, 120_000);
+  }, 180_000);
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

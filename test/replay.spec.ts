@@ -31,7 +31,7 @@ beforeAll(async () => {
   const dist = resolve(process.env.SIGNALBOX_DIST ?? 'dist');
   const codePath = join(dist, 'workflow-bundles', 'workflows.js');
   workflowBundle = existsSync(codePath) ? { codePath } : await bundleWorkflowCode({ workflowsPath: join(dist, 'workflows', 'index.js') });
-}, 60_000);
+}, 180_000);
 afterAll(() => connection?.close());
 
 interface Replayed {
@@ -86,7 +86,7 @@ describe('workflows replay', () => {
       histories.push({ workflowId, history });
     }
     expect((await replay(histories)).filter((result) => result.error)).toEqual([]);
-  }, 60_000);
+  }, 180_000);
 
   it('every subscription of this spec, in all its courses', async () => {
     const admin = (method: 'put' | 'post', id: string, path: string, body: object = {}) => store.admin[method](`/subscriptions/${id}/${path}`, body);
@@ -140,7 +140,7 @@ describe('workflows replay', () => {
       histories.push({ workflowId, history });
     }
     expect((await replay(histories)).filter((result) => result.error)).toEqual([]);
-  }, 90_000);
+  }, 180_000);
 
   it('a test clock and its subscription, whose year costs a handful of workflow tasks', async () => {
     const hall = await onClock(store, '2030-01-01T00:00:00.000Z');
@@ -157,7 +157,7 @@ describe('workflows replay', () => {
       expect(events.filter((event) => event.workflowTaskCompletedEventAttributes).length).toBeLessThan(90);
     }
     expect((await replay(histories)).filter((result) => result.error)).toEqual([]);
-  }, 60_000);
+  }, 180_000);
 
   it('a job that recovers what an endpoint missed', async () => {
     const receiver = await openReceiver();
@@ -177,14 +177,14 @@ describe('workflows replay', () => {
     } finally {
       await receiver.close();
     }
-  }, 30_000);
+  }, 180_000);
 
   it('an approved payment takes one workflow task', async () => {
     const { body } = await pay(shop);
     await client.workflow.getHandle(`payment/${body.id}`).result();
     const { events } = (await historyOf(`payment/${body.id}`)) as { events: { workflowTaskCompletedEventAttributes?: unknown }[] };
     expect(events.filter((event) => event.workflowTaskCompletedEventAttributes)).toHaveLength(1);
-  }, 30_000);
+  }, 180_000);
 
   it('every workflow that other specs have run on this stack', async () => {
     const histories: { workflowId: string; history: unknown }[] = [];
@@ -208,5 +208,5 @@ describe('workflows replay', () => {
     const kinds = new Set(files.map((name) => /^(payment|subscription|test-clock|webhook-endpoint|webhook-job)/.exec(name)?.[1]));
     expect(kinds).toEqual(new Set(['payment', 'subscription', 'test-clock', 'webhook-endpoint', 'webhook-job']));
     expect((await replay(histories)).filter((result) => result.error)).toEqual([]);
-  }, 60_000);
+  }, 180_000);
 });

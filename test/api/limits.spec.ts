@@ -6,7 +6,7 @@ let account: TestAccount;
 beforeAll(async () => {
   stack = await startStack({ extra: { RATE_LIMIT_PER_SECOND: '20' } });
   account = await freshAccount({ environment: 'staging', apiUrl: stack.api.url, databaseUrl: stack.databaseUrl, tokenKey: stack.tokenKey });
-}, 60_000);
+}, 180_000);
 afterAll(() => stack.stop());
 
 describe('rate limit', () => {
@@ -53,5 +53,5 @@ describe('a stopping API', () => {
     await expect(fetch(`${stack.api.url}/healthz`)).rejects.toThrow();
     await stack.api.restart();
     expect((await fresh.admin.post('/customers/list')).body.total_objects).toBeGreaterThanOrEqual(answered.length);
-  }, 60_000);
+  }, 180_000);
 });

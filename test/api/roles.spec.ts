@@ -60,7 +60,7 @@ describe('each route with each caller', () => {
       const foreign = await call(operation, production.admin.token);
       expect([operation.name, foreign.status, foreign.body.code]).toEqual([operation.name, 401, 'token_wrong_environment']);
     }
-  }, 30_000);
+  }, 180_000);
 
   it('answers 403 to every role below its own and lets the others pass', async () => {
     const tokens: Record<Role, string | null> = { READ_ONLY: account.readOnly.token, OPERATOR: account.operator.token, ADMIN: account.admin.token };
@@ -73,5 +73,5 @@ describe('each route with each caller', () => {
         if (!allowed) expect(answer.body.code).toBe('role_too_small');
       }
     }
-  }, 30_000);
+  }, 180_000);
 });

@@ -8,8 +8,8 @@ let stack: PrivateStack;
 
 beforeAll(async () => {
   stack = await startStack({ extra: { PAYMENT_LOOKUP_SCHEDULE: '1,2,3,4,5,600' } });
-}, 60_000);
-afterAll(() => stack?.stop(), 60_000);
+}, 180_000);
+afterAll(() => stack?.stop(), 180_000);
 
 async function open(options: ShopOptions = {}): Promise<Shop> {
   const account = await freshAccount({ environment: 'staging', apiUrl: stack.api.url, databaseUrl: stack.databaseUrl, tokenKey: stack.tokenKey });
@@ -42,7 +42,7 @@ describe('after the 2xx a callback is applied, whatever happens', () => {
     expect(rows).toMatchObject([{ result: 'applied' }]);
     await stack.api.restart();
     expect((await intentOf(shop, id)).status).toBe('succeeded');
-  }, 60_000);
+  }, 180_000);
 
   it('Temporal is away when it comes: when it is back', async () => {
     const shop = await open();
@@ -53,7 +53,7 @@ describe('after the 2xx a callback is applied, whatever happens', () => {
     await stack.temporal.restart();
     await settled(shop, id, 'succeeded');
     expect(await eventTypes(shop, id)).toEqual(['payment_intent.created', 'payment_intent.processing', 'payment_intent.succeeded']);
-  }, 90_000);
+  }, 180_000);
 
   it('nobody was told (its process died first): the sweeper finds it', async () => {
     const shop = await open();
@@ -64,7 +64,7 @@ describe('after the 2xx a callback is applied, whatever happens', () => {
     await stack.temporal.restart();
     await Promise.all([stack.worker.restart(), stack.api.restart()]);
     await settled(shop, id, 'succeeded');
-  }, 90_000);
+  }, 180_000);
 
   it('of a payment that is run in the API itself', async () => {
     const shop = await open();
@@ -75,7 +75,7 @@ describe('after the 2xx a callback is applied, whatever happens', () => {
     await applied(shop, id, 1, stack.databaseUrl);
     await stack.api.restart();
     expect((await intentOf(shop, id)).status).toBe('succeeded');
-  }, 60_000);
+  }, 180_000);
 });
 
 describe('a callback that comes while the payment\'s holder is in its call', () => {
@@ -89,7 +89,7 @@ describe('a callback that comes while the payment\'s holder is in its call', () 
     expect(await storedAt(shop.a, charge.payment_intent_id, stack.databaseUrl)).toMatchObject([{ appliedAt: null }]);
     expect((await answer).body).toMatchObject({ status: 'succeeded' });
     expect(await eventTypes(shop, charge.id)).toEqual(['charge.created', 'charge.pending', 'charge.succeeded']);
-  }, 60_000);
+  }, 180_000);
 });
 
 describe('the simulator\'s own callbacks', () => {
@@ -112,7 +112,7 @@ describe('the simulator\'s own callbacks', () => {
       return data.find(({ type }) => type === 'callback_delivered');
     });
     expect(delivered).toBeDefined();
-  }, 60_000);
+  }, 180_000);
 });
 
 describe('a success that is told late', () => {
@@ -137,13 +137,13 @@ describe('a success that is told late', () => {
     const refund = await eventually(async () => {
       const [found] = (await shop.admin.post('/refunds/list', { payment_intent_id: id })).body.data;
       return found?.status === 'succeeded' ? found : null;
-    }, { timeoutMs: 30_000 });
+    }, { timeoutMs: 90_000 });
     expect(refund).toMatchObject({ reason: 'duplicate', amount_atom: 1_000, refunded_out_of_band: false });
     expect((await intentOf(shop, id)).status).toBe('canceled');
     expect((await chargesOf(shop, id))[0]).toMatchObject({ status: 'succeeded', is_late: true, refunded: true });
     expect(await moneyTaken(shop, id)).toEqual([]);
     expect((await eventTypes(shop, (await chargesOf(shop, id))[0].id)).slice(-2)).toEqual(['charge.succeeded', 'charge.refunded']);
-  }, 60_000);
+  }, 180_000);
 });
 
 describe('a refund whose sender dies in its call', () => {
@@ -158,10 +158,10 @@ describe('a refund whose sender dies in its call', () => {
     await stack.worker.kill9();
     await stack.worker.restart();
     await asked;
-    await eventually(async () => (await pending()).status === 'succeeded', { timeoutMs: 40_000 });
+    await eventually(async () => (await pending()).status === 'succeeded', { timeoutMs: 90_000 });
     const ledger = (await (await fetch(`${stack.simulator.url}/ledger?reference=${body.id}-1`)).json()) as { payments: { amount_refunded: number }[] };
     expect(ledger.payments[0]!.amount_refunded).toBe(400);
-  }, 90_000);
+  }, 180_000);
 });
 
 async function sentAt(intentId: string): Promise<boolean> {

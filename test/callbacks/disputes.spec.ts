@@ -42,7 +42,7 @@ describe('a dispute that is reported by hand', () => {
     expect((await shop.admin.get(`/dispute/${body.id}`)).body).toMatchObject({ reason: 'fraudulent', amount_atom: 1_000 });
     expect((await shop.admin.post('/dispute/list', { payment_intent_id: id })).body.total_objects).toBe(1);
     expect(await linesAbout(body.id)).toMatchObject([{ type: 'dispute_open', status: 'resolved' }]);
-  }, 60_000);
+  }, 180_000);
 
   it('again is the same one, with a key or without', async () => {
     const { id } = await paid();

@@ -109,7 +109,7 @@ describe('a callback that is stored', () => {
     expect((await tell(shop, reference, {}, { connection: shop.b })).status).toBe(200);
     expect((await storedAt(other.a))[0]).toMatchObject({ result: 'not_ours' });
     expect((await intentOf(shop, id)).status).toBe('processing');
-  }, 60_000);
+  }, 180_000);
 
   it('a hundred times at once is one row, applied once, with one event', async () => {
     const { id, reference, answer } = await unresolved(shop);
@@ -122,7 +122,7 @@ describe('a callback that is stored', () => {
     const [charge] = await chargesOf(shop, id);
     expect(await eventTypes(shop, charge.id)).toEqual(['charge.created', 'charge.pending', 'charge.succeeded']);
     expect((await answer).body).toMatchObject({ id, status: 'succeeded' });
-  }, 60_000);
+  }, 180_000);
 
   it('of a payment at rest that knows all of it wakes nobody', async () => {
     const { body: paid } = await pay(shop);
@@ -141,7 +141,7 @@ describe('a callback that is stored', () => {
       const lines = (await shop.admin.get('/attention?limit=100')).body.data.filter((line: { object_id: string }) => line.object_id === intent.id);
       expect(lines).toMatchObject([{ type: 'payment_exception', status: 'open' }]);
     }
-  }, 60_000);
+  }, 180_000);
 
   it('for a connection that was deleted is accepted: its payments are still settled', async () => {
     const leaving = await openShop({ account: await freshAccount() });
@@ -149,5 +149,5 @@ describe('a callback that is stored', () => {
     expect((await leaving.admin.delete(`/payment-processors/${leaving.a}`)).status).toBeLessThan(300);
     expect((await tell(leaving, reference)).status).toBe(200);
     await settled(leaving, id, 'succeeded');
-  }, 60_000);
+  }, 180_000);
 });

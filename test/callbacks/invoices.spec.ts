@@ -21,11 +21,11 @@ describe('the payment of an invoice', () => {
     expect(events.slice(events.indexOf('invoice.paid'))).toEqual(['invoice.paid', 'invoice.updated']);
     await atProvider(store, `refunds/${refunds[0].id}`, { status: 'failed' });
     await eventually(async () => (await invoice()).refunded_amount_atom === 0);
-  }, 60_000);
+  }, 180_000);
 
   it('that is pending is settled by callback: the subscription becomes active', async () => {
     const { id } = await subscribe(store, { custom_fields: { simulate: 'pending_then_approved' } });
     await becomes(store, id, { status: 'active', billing_status: 'current' });
     expect((await invoicesOf(store, id))[0]).toMatchObject({ status: 'paid' });
-  }, 60_000);
+  }, 180_000);
 });

@@ -43,5 +43,5 @@ describe('all orders of a payment\'s callbacks', () => {
       const created = (await shop.admin.post('/events/search', { object_id: refunds[0].id })).body.data;
       expect(created.filter((event: { type: string }) => event.type === 'refund.created')).toHaveLength(1);
     }));
-  }, 120_000);
+  }, 180_000);
 });

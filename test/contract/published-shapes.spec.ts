@@ -67,7 +67,7 @@ beforeAll(async () => {
   account = await freshAccount();
   implemented = new Set((await readOperations()).map(({ name }) => name.replace(/\{\w+\}/g, '{}')));
   world = await buildWorld(account);
-}, 60_000);
+}, 180_000);
 
 const card = { number: '4242424242424242', exp_month: 12, exp_year: 2034, cvc: '123' };
 const routeBody = () => ({ name: 'r', route_configuration: { rules: [], default: { strategy: 'priority', processors: [world.processor] } } });
@@ -220,7 +220,7 @@ describe('published operations', () => {
     const { status, shape } = published.operations[name]!;
     expect([answer.status, answer.status < 300 ? '' : answer.text]).toEqual([status, '']);
     if (shape) expect(mismatches(answer.body, shape, '')).toEqual([]);
-  }, 30_000);
+  }, 180_000);
 
   it('are called above wherever they are implemented', () => {
     const known = names.filter((name) => implemented.has(name.replace(/\{\w+\}/g, '{}')));

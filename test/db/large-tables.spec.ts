@@ -83,7 +83,7 @@ describe('with many rows', () => {
     if (measured) process.stdout.write(`${rows} rows: ${what}: ${ms.toFixed(1)} ms\n`);
     expect(plan.length).toBeGreaterThan(0);
     expect(plan.filter((line) => grown.test(line))).toEqual([]);
-  }, 120_000);
+  }, 180_000);
 
   const kinds: [string, (db: Db, batch: Batch) => Promise<Pruned>][] = [
     ['attempts', pruneAttempts],

@@ -10,7 +10,7 @@ import { eventually, startStack, type PrivateStack } from '../support/stack.js';
 import { cardOf, made } from '../payments/shop.js';
 import { charged, invoice, moneyOf, one, openTill, sent, told, type Till } from './till.js';
 
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 let stack: PrivateStack;
 let database: Database;
@@ -21,12 +21,12 @@ beforeAll(async () => {
   database = connect(stack.databaseUrl, { max: 2 });
   const account = await freshAccount({ environment: 'staging', apiUrl: stack.api.url, databaseUrl: stack.databaseUrl, tokenKey: stack.tokenKey });
   till = await openTill({ account, simulatorUrl: stack.simulator.url });
-}, 90_000);
+}, 180_000);
 
 afterAll(async () => {
   await database?.close();
   await stack?.stop();
-}, 60_000);
+}, 180_000);
 
 const read = async (id: string) => (await till.admin.get(`/invoices/${id}`)).body;
 
@@ -35,7 +35,7 @@ it('an invoice whose process dies between its finalising and its charge is charg
   const change = { accountId: till.id, environment: 'staging' as const, actor: 'system', requestId: null, idempotencyKey: null, commandId: newId(), clockTime: null };
   const intent = await transact(database.db, change, (tx) => finaliseInvoice(tx, change, { invoiceId: uuidOf(draft.id), now: new Date() }));
   expect(intent).toMatchObject({ status: 'processing', settled: false });
-  await eventually(async () => (await read(draft.id)).status === 'paid', { timeoutMs: 20_000 });
+  await eventually(async () => (await read(draft.id)).status === 'paid', { timeoutMs: 90_000 });
   expect(await moneyOf(till, draft.id)).toHaveLength(1);
 });
 
@@ -48,7 +48,7 @@ it('an invoice whose process is killed during its charge is made and paid once, 
   await stack.api.restart();
   const again = await till.admin.post('/invoices/', wish, { key: 'killed' });
   expect([200, 409]).toContain(again.status);
-  await eventually(async () => (await read(begun.id)).status === 'paid', { timeoutMs: 30_000 });
+  await eventually(async () => (await read(begun.id)).status === 'paid', { timeoutMs: 90_000 });
   expect((await till.admin.post('/invoices/list', { total_amount_atom: { gte: 1 } })).body.total_objects).toBe(2);
   expect(await moneyOf(till, begun.id)).toHaveLength(1);
   const types = await told(till, begun.id);
@@ -77,7 +77,7 @@ it('a card that a payer asked to keep is kept once where the API is killed durin
   await stack.api.kill9();
   expect(await lost).toBeNull();
   await stack.api.restart();
-  const kept = await eventually(async () => ((await methodOf()) === declined ? null : methodOf()), { timeoutMs: 30_000 });
+  const kept = await eventually(async () => ((await methodOf()) === declined ? null : methodOf()), { timeoutMs: 90_000 });
   await eventually(async () => (await wishes()) === 0);
   const { body: paid } = await till.admin.get(`/invoices/${id}`);
   const { body: intent } = await till.admin.get(`/payment-intents/${paid.latest_payment_intent_id}`);

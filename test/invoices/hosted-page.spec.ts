@@ -5,7 +5,7 @@ import { launchBrowser, phone, shoot, typeCard, type TestBrowser } from '../supp
 import { eventually } from '../support/stack.js';
 import { anotherCustomer, credit, invoice, moneyOf, openTill, sent, told, type Till } from './till.js';
 
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 let till: Till;
 let browser: TestBrowser;
@@ -13,7 +13,7 @@ let browser: TestBrowser;
 beforeAll(async () => {
   till = await openTill();
   browser = await launchBrowser();
-}, 60_000);
+}, 180_000);
 
 afterAll(() => browser?.close());
 

@@ -3,18 +3,18 @@ import { cardOf, chargesOf, intentOf, ledgerOf, moneyTaken, openShop, pay, settl
 import { freshAccount, type Answer } from '../support/account.js';
 import { eventually, startStack, type PrivateStack } from '../support/stack.js';
 
-jest.setTimeout(90_000);
+jest.setTimeout(180_000);
 
 let stack: PrivateStack;
 let shop: Shop;
 
 beforeAll(async () => {
-  stack = await startStack({ extra: { PAYMENT_LOOKUP_SCHEDULE: '1,2' } });
+  stack = await startStack({ extra: { PAYMENT_LOOKUP_SCHEDULE: '4,5' } });
   const account = await freshAccount({ environment: 'staging', apiUrl: stack.api.url, databaseUrl: stack.databaseUrl, tokenKey: stack.tokenKey });
   const settings = { idempotency: false, settle_after_ms: 86_400_000 };
   shop = await openShop({ account, simulatorUrl: stack.simulator.url, settings: { a: settings, b: settings } });
 });
-afterAll(() => stack?.stop(), 60_000);
+afterAll(() => stack?.stop(), 180_000);
 
 interface Stuck {
   intent: string;
@@ -26,7 +26,7 @@ async function lineAbout(object: string, type = 'payment_exception'): Promise<An
   return eventually(async () => {
     const { body } = await shop.admin.get(`/attention?status=open&type=${type}&limit=100`);
     return body.data.find((line: Answer['body']) => line.object_id === object);
-  }, { timeoutMs: 30_000 });
+  }, { timeoutMs: 90_000 });
 }
 
 /** A payment whose outcome could not be found out. `charged`: the provider took the money and was away when it was asked. */

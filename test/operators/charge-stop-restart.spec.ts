@@ -7,8 +7,8 @@ let stack: PrivateStack;
 
 beforeAll(async () => {
   stack = await startStack({ extra: { SUBSCRIPTION_JITTER_SECONDS: '0' } });
-}, 60_000);
-afterAll(() => stack?.stop(), 60_000);
+}, 180_000);
+afterAll(() => stack?.stop(), 180_000);
 
 const daily = { billing_interval: 'day', unit_amount_atom: 86_400 };
 
@@ -28,7 +28,7 @@ describe('a stop of a price', () => {
     const store = await newStore();
     const [stopped, free] = [await priceOf(store, daily), await priceOf(store, daily)];
     const of = (price: string) => ({ selected_product_price_quantity: [{ price_id: price, quantity: 1 }] });
-    const { id } = await subscribe(store, { ...of(stopped), starts_at: anchorEndingIn(8) });
+    const { id } = await subscribe(store, { ...of(stopped), starts_at: anchorEndingIn(15) });
     await becomes(store, id, { status: 'active', billing_status: 'current' });
     const stopId = await stop(store, { scope: 'price', object_id: stopped });
     const refused = await subscribe(store, of(stopped));
@@ -39,12 +39,12 @@ describe('a stop of a price', () => {
       const invoice = (await invoicesOf(store, id)).find((each) => each.billing_reason === 'subscription_cycle');
       const intent = invoice?.latest_payment_intent_id ? await intentOf(store, invoice.latest_payment_intent_id) : null;
       return intent?.charging_stopped ? intent : null;
-    }, { timeoutMs: 40_000 });
+    }, { timeoutMs: 90_000 });
     expect(renewal).toMatchObject({ status: 'processing', charge_ids: [], charging_stopped: { charge_stop_ids: [stopId] } });
     expect((await store.admin.get(`/subscriptions/${id}`)).body).toMatchObject({ status: 'active', billing_status: 'current' });
     await store.admin.post(`/charge-stops/${stopId}/lift`);
     await settled(store, renewal.id, 'succeeded');
-  }, 90_000);
+  }, 180_000);
 });
 
 describe('a restart', () => {
@@ -64,11 +64,11 @@ describe('a restart', () => {
     expect(standing).toMatchObject({ status: 'restarting', drained_at: null });
     expect(standing.waiting_payments).toBeGreaterThan(0);
     await stack.worker.restart();
-    await eventually(async () => (await store.admin.get(`/charge-stops/${id}`)).body.drained_at, { timeoutMs: 40_000 });
+    await eventually(async () => (await store.admin.get(`/charge-stops/${id}`)).body.drained_at, { timeoutMs: 90_000 });
     expect(performance.now() - lifted).toBeGreaterThan(5_000);
     for (const payment of waiting) {
       expect(await settled(store, payment, 'succeeded')).toMatchObject({ charge_ids: [expect.any(String)], charging_stopped: null });
       expect(await moneyTaken(store, payment)).toHaveLength(1);
     }
-  }, 120_000);
+  }, 180_000);
 });

@@ -3,7 +3,7 @@ import { freshAccount } from '../support/account.js';
 import { eventually } from '../support/stack.js';
 import { cardOf, chargesOf, eventTypes, intentOf, moneyTaken, openShop, pay, settled, type Shop } from '../payments/shop.js';
 
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 async function stop(shop: Shop, body: object): Promise<string> {
   const answer = await shop.admin.post('/charge-stops/', { reason: 'Something looks wrong', ...body });
@@ -92,7 +92,7 @@ describe('a stop of the account', () => {
     expect((await shop.admin.post('/charges/list', { payment_method_id: method })).body.total_objects).toBe(begun);
     expect(statuses.filter((status) => status === 201)).toHaveLength(begun);
     expect(statuses.filter((status) => status === 409)).toHaveLength(40 - begun);
-  }, 60_000);
+  }, 180_000);
 });
 
 describe('a stop of a connection', () => {

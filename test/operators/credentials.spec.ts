@@ -8,9 +8,10 @@ import { sign, signatureHeader } from '../../libs/processors/http/http.signature
 import { cardOf, openShop, pay, settled } from '../payments/shop.js';
 import { clearTextOf } from '../support/history.js';
 import { freshAccount } from '../support/account.js';
+import { untilShown } from '../support/events.js';
 import { eventually, shared } from '../support/stack.js';
 
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 const secret = () => `marker_${randomBytes(24).toString('hex')}`;
 
@@ -36,7 +37,9 @@ describe('credentials', () => {
     }
     expect((await readOnly.post(`${path}/check`)).status).toBe(403);
     expect((await operator.post(`${path}/check`)).body).toMatchObject({ ok: true, detail: expect.any(String), duration_ms: expect.any(Number) });
+    await untilShown();
     const events = (await admin.get(`/events?object_id=${made.body.id}&limit=50`)).text;
+    expect(events).toContain('payment_processor.created');
     expect(events).not.toContain('marker_');
     const stranger = await freshAccount();
     for (const action of ['rotate-credentials', 'disable', 'enable', 'check']) {
@@ -69,10 +72,10 @@ describe('credentials', () => {
       return (await admin.as(null).post(`/callbacks/${made.body.id}`, undefined, { raw, headers })).status < 300;
     };
     expect(await call(first)).toBe(true);
-    await admin.post(`/payment-processors/${made.body.id}/rotate-credentials`, { credentials: { secret: second }, overlap_seconds: 4 });
+    await admin.post(`/payment-processors/${made.body.id}/rotate-credentials`, { credentials: { secret: second }, overlap_seconds: 8 });
     expect(await eventually(() => call(second))).toBe(true);
     expect(await call(first)).toBe(true);
-    await eventually(async () => !(await call(first)), { timeoutMs: 15_000 });
+    await eventually(async () => !(await call(first)), { timeoutMs: 90_000 });
     expect(await call(second)).toBe(true);
     expect(await call(secret())).toBe(false);
   });
@@ -86,6 +89,7 @@ describe('credentials', () => {
     const payments = await Promise.all(['approved', 'misconfigured', 'error_after_charge', 'malformed_answer'].map((name) => pay(shop, { method, simulate: { [shop.a]: name } })));
     const ids = payments.map(({ body }) => (body.id ?? body.payment_intent_id) as string);
     await settled(shop, ids[0]!, 'succeeded');
+    await untilShown();
     const answers = await Promise.all(['/payment-processors', `/payment-processors/${shop.a}`, '/events?limit=100', '/charges?limit=100', '/attention'].map((path) => shop.admin.get(path)));
     const checked = await shop.admin.post(`/payment-processors/${shop.a}/check`);
     const texts = [...answers, ...payments, checked].map(({ text }) => text);

@@ -8,7 +8,7 @@ import { freshAccount, type Answer, type TestAccount } from '../support/account.
 import { eventually, startStack, type PrivateStack } from '../support/stack.js';
 import { runCli } from './cli.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(180_000);
 
 let stack: PrivateStack;
 let shop: Shop;
@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await database?.end();
   await stack?.stop();
-}, 60_000);
+}, 180_000);
 
 function newAccount(): Promise<TestAccount> {
   return freshAccount({ environment: 'staging', apiUrl: stack.api.url, databaseUrl: stack.databaseUrl, tokenKey: stack.tokenKey });

@@ -5,7 +5,7 @@ import { uuidOf } from '../../libs/views/ids.js';
 import type { Answer } from '../support/account.js';
 import { eventually, shared } from '../support/stack.js';
 
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 let database: pg.Client;
 let shop: Shop;
@@ -21,7 +21,7 @@ function lineAbout(object: string, type: string): Promise<Answer['body']> {
   return eventually(async () => {
     const { body } = await shop.admin.get(`/attention?type=${type}&limit=100`);
     return body.data.find((line: Answer['body']) => line.object_id === object);
-  }, { timeoutMs: 30_000 });
+  }, { timeoutMs: 90_000 });
 }
 
 describe('what waits too long', () => {
@@ -47,10 +47,10 @@ describe('what waits too long', () => {
       await database.query(park, [uuidOf(intent)]);
       const { body } = await shop.admin.get('/attention?type=payment_overdue&limit=100');
       return body.data.find((line: Answer['body']) => line.object_id === intent);
-    }, { timeoutMs: 30_000, intervalMs: 200 });
+    }, { timeoutMs: 90_000, intervalMs: 200 });
     expect(late.actions).toContainEqual(expect.stringContaining('look_again'));
     expect((await shop.admin.post(`/attention/${late.id}/resolve`, { action: 'look_again' })).status).toBe(200);
-    await eventually(async () => (await shop.admin.get(`/attention/${late.id}`)).body.status === 'resolved', { timeoutMs: 30_000 });
+    await eventually(async () => (await shop.admin.get(`/attention/${late.id}`)).body.status === 'resolved', { timeoutMs: 90_000 });
   });
 
   it('is listed when a refund failed', async () => {
@@ -64,7 +64,7 @@ describe('what waits too long', () => {
     const line = await lineAbout(refund.body.id, 'refund_failed');
     expect(line).toMatchObject({ status: 'open', reason: expect.stringContaining('does not have the money') });
     expect((await shop.admin.post('/refunds/', { charge_id: paid.body.charge_ids[0], amount_atom: 400 }, { key: 'again' })).status).toBe(201);
-    await eventually(async () => (await shop.admin.get(`/attention/${line.id}`)).body.status === 'resolved', { timeoutMs: 30_000 });
+    await eventually(async () => (await shop.admin.get(`/attention/${line.id}`)).body.status === 'resolved', { timeoutMs: 90_000 });
   });
 
   it('tells on the line of a stop how much is parked, and cannot be closed before it is lifted', async () => {
@@ -76,7 +76,7 @@ describe('what waits too long', () => {
     const line = await eventually(async () => {
       const { body } = await other.admin.get('/attention?type=charge_stop&status=open');
       return body.data[0]?.details?.waiting_payments === 1 ? body.data[0] : null;
-    }, { timeoutMs: 30_000 });
+    }, { timeoutMs: 90_000 });
     const closed = await other.admin.post(`/attention/${line.id}/resolve`, { resolution: 'x' });
     expect([closed.status, closed.body.detail]).toEqual([409, expect.stringContaining(`/charge-stops/${stop}/lift`)]);
   });

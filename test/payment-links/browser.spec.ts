@@ -7,7 +7,7 @@ import { desktop, launchBrowser, phone, shoot, typeCard, type TestBrowser } from
 import { eventually, startStack, type PrivateStack } from '../support/stack.js';
 import { intentsOf, moneyOf, newLink, openLinkShop, type LinkShop } from './visitor.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(180_000);
 
 let stack: PrivateStack;
 let browser: TestBrowser;
@@ -23,14 +23,14 @@ beforeAll(async () => {
   thanks = `http://127.0.0.1:${(seller.address() as AddressInfo).port}/thanks`;
   const account = await freshAccount({ environment: 'staging', apiUrl: stack.api.url, databaseUrl: stack.databaseUrl, tokenKey: stack.tokenKey });
   shop = await openLinkShop({ account, simulatorUrl: stack.simulator.url });
-}, 120_000);
+}, 180_000);
 
 afterAll(async () => {
   await browser?.close();
   seller?.closeAllConnections();
   seller?.close();
   await stack?.stop();
-}, 60_000);
+}, 180_000);
 
 async function typePayer(page: Page): Promise<void> {
   await page.getByLabel('E-mail').fill('ada@example.com');

@@ -12,19 +12,19 @@ let database: Database;
 let shop: LinkShop;
 
 const thanks = 'https://shop.example/thanks';
-jest.setTimeout(90_000);
+jest.setTimeout(180_000);
 const patient = { timeoutMs: 60_000 };
 
 beforeAll(async () => {
   stack = await startStack({ extra: { SIGNALBOX_TRUSTED_PROXIES: '127.0.0.1' } });
   database = connect(stack.databaseUrl, { max: 2 });
   shop = await openShopHere();
-}, 120_000);
+}, 180_000);
 
 afterAll(async () => {
   await database.close();
   await stack.stop();
-}, 60_000);
+}, 180_000);
 
 async function openShopHere(): Promise<LinkShop> {
   const account = await freshAccount({ environment: 'staging', apiUrl: stack.api.url, databaseUrl: stack.databaseUrl, tokenKey: stack.tokenKey });

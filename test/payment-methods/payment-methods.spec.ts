@@ -147,7 +147,7 @@ describe('payment methods', () => {
 
   it('are authorised at the next connection when the first one gives no answer, and 503 when none does', async () => {
     const { operator, admin } = await freshAccount();
-    const quick = { total_timeout_ms: 400 };
+    const quick = { total_timeout_ms: 2_000 };
     const first = (await admin.post('/payment-processors/', { name: 'first', kind: 'simulator', settings: quick })).body.id;
     const second = (await admin.post('/payment-processors/', { name: 'second', kind: 'simulator', settings: quick })).body.id;
     const refusedThere = { ...goodCard, custom_fields: { simulate: { [first]: 'connection_refused' } } };

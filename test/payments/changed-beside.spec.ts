@@ -67,7 +67,7 @@ describe('a charge that is changed beside the lease', () => {
     await letGo(held);
     expect((await answer).status).toBe(201);
     await eventually(async () => (await chargesOf(shop, (await shop.admin.get(`/charges/${charge}`)).body.payment_intent_id))[0]!.refunded_amount_atom === 4_800);
-  }, 60_000);
+  }, 180_000);
 
   it('and the intent its sum of a refund that was reported by hand', async () => {
     const { held, payment, charge } = await heldPayment();
@@ -83,5 +83,5 @@ describe('a charge that is changed beside the lease', () => {
     await letGo(held);
     expect((await shop.admin.get(`/payment-intents/${payment}`)).body.amount_atom_refunded).toBe(2_500);
     expect((await shop.admin.get(`/charges/${charge}`)).body.refunded_amount_atom).toBe(2_500);
-  }, 60_000);
+  }, 180_000);
 });

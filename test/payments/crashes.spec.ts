@@ -9,8 +9,8 @@ beforeAll(async () => {
   stack = await startStack();
   const account = await freshAccount({ environment: 'staging', apiUrl: stack.api.url, databaseUrl: stack.databaseUrl, tokenKey: stack.tokenKey });
   shop = await openShop({ account, simulatorUrl: stack.simulator.url });
-}, 60_000);
-afterAll(() => stack?.stop(), 60_000);
+}, 180_000);
+afterAll(() => stack?.stop(), 180_000);
 
 /** Begins a slow payment and waits until its attempt is under way. */
 async function underWay(extra: object = {}): Promise<{ id: string; answer: Promise<unknown>; key: string; method: string }> {
@@ -36,7 +36,7 @@ describe('kill -9 in the middle of a payment', () => {
     await stack.worker.restart();
     await answer;
     await expectOneCharge(id);
-  }, 60_000);
+  }, 180_000);
 
   it('of the API: the workflow goes on, and the same key answers with the outcome', async () => {
     const { id, answer, key, method } = await underWay();
@@ -50,7 +50,7 @@ describe('kill -9 in the middle of a payment', () => {
     }, { timeoutMs: 45_000, intervalMs: 500 });
     expect([again.status, again.body.id, again.body.status]).toEqual([201, id, 'succeeded']);
     expect(await ledgerOf(shop, id)).toHaveLength(1);
-  }, 90_000);
+  }, 180_000);
 
   it('of the API while it runs the payment itself: the sweeper gives it a workflow', async () => {
     const { id, answer } = await underWay({ execution: 'inline' });
@@ -58,7 +58,7 @@ describe('kill -9 in the middle of a payment', () => {
     await answer;
     await stack.api.restart();
     await expectOneCharge(id);
-  }, 60_000);
+  }, 180_000);
 
   it('of Temporal: the payment goes on when it is back', async () => {
     const { id, answer } = await underWay();
@@ -66,7 +66,7 @@ describe('kill -9 in the middle of a payment', () => {
     await stack.temporal.restart();
     await answer;
     await expectOneCharge(id);
-  }, 90_000);
+  }, 180_000);
 
   it('of API, worker and simulator at once', async () => {
     const { id, answer } = await underWay();
@@ -75,7 +75,7 @@ describe('kill -9 in the middle of a payment', () => {
     await Promise.all([stack.api.restart(), stack.worker.restart()]);
     await answer;
     await expectOneCharge(id);
-  }, 90_000);
+  }, 180_000);
 });
 
 describe('while Temporal is away', () => {
@@ -95,5 +95,5 @@ describe('while Temporal is away', () => {
     await settled(shop, waiting.body.id, 'succeeded');
     expect(await settled(shop, durable.body.id, 'succeeded')).toMatchObject({ charge_ids: [expect.any(String)] });
     expect(await moneyTaken(shop, durable.body.id)).toHaveLength(1);
-  }, 120_000);
+  }, 180_000);
 });

@@ -80,7 +80,7 @@ describe('a payment that its request runs itself', () => {
     const paid = await settled(shop, body.id, 'succeeded');
     expect(paid.charge_ids).toHaveLength(1);
     expect(await ledgerOf(shop, body.id)).toHaveLength(1);
-  }, 60_000);
+  }, 180_000);
 
   it('waits for its customer by a workflow', async () => {
     const method = await cardOf(shop, '4000002760003184');
@@ -133,7 +133,7 @@ describe('a payment that its request runs itself', () => {
     const { body: events } = await shop.admin.get(`/events?object_id=${body.id}&type=payment_intent.succeeded`);
     expect((await shop.admin.get(`/events/${events.data[0].id}`)).body.data.description).toBe('told meanwhile');
     expect(await eventTypes(shop, body.id)).toEqual(['payment_intent.created', 'payment_intent.updated', 'payment_intent.succeeded']);
-  }, 30_000);
+  }, 180_000);
 });
 
 describe('who runs the first step', () => {
@@ -187,9 +187,9 @@ describe('a process that dies after its payment was written and before anything 
       events: { ...begun, events: [...events.events, ...begun.events], deliveries: [...events.deliveries, ...begun.deliveries] },
     });
     const payment = publicId('pi', 'staging', intent.id);
-    await eventually(async () => (await intentById(database.db, intent.id))!.driver === 'workflow', { timeoutMs: 20_000 });
+    await eventually(async () => (await intentById(database.db, intent.id))!.driver === 'workflow', { timeoutMs: 90_000 });
     await settled(shop, payment, 'succeeded');
     expect(await chargesOf(shop, payment)).toHaveLength(1);
     expect(await ledgerOf(shop, payment)).toHaveLength(1);
-  }, 60_000);
+  }, 180_000);
 });

@@ -28,7 +28,7 @@ function chargeAtA(shop: ScriptedShop, intent: string, expected: object): Promis
   return eventually(async () => {
     const charge = (await attemptsOf(shop, intent)).find((each) => each.payment_processor_id === shop.a);
     return Object.entries(expected).every(([field, value]) => charge[field] === value) ? charge : null;
-  }, { timeoutMs: 30_000 });
+  }, { timeoutMs: 90_000 });
 }
 
 /** A payment that A refused; then B took it, or nobody did. */
@@ -89,7 +89,7 @@ describe('a success that the processor tells after it had refused', () => {
     const charge = await eventually(async () => {
       const [first] = (await attemptsOf(shop, intent)).filter((each) => each.payment_processor_id === shop.a);
       return first.voided_at ? first : null;
-    }, { timeoutMs: 30_000 });
+    }, { timeoutMs: 90_000 });
     expect(charge).toMatchObject({ is_late: true, amount_atom_captured: 0 });
     expect(shop.providers.a.operations).toEqual([{ kind: 'void', reference, status: 'succeeded' }]);
     expect(await typesOf(shop, charge.id)).toEqual(['charge.created', 'charge.failed', 'charge.succeeded', 'charge.voided']);

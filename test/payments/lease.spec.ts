@@ -29,7 +29,7 @@ function newProcess(owner: string): PaymentDeps {
 
 beforeAll(async () => {
   database = connect(shared.databaseUrlStaging, { max: 10 });
-  const settings = { total_timeout_ms: 7_000, settle_after_ms: 1_000 };
+  const settings = { total_timeout_ms: 15_000, settle_after_ms: 1_000 };
   shop = await openShop({ settings: { a: settings, b: settings } });
 });
 afterAll(() => database?.close());
@@ -68,7 +68,7 @@ describe('the lease', () => {
     expect(results.filter((result) => result.state === 'final' && result.status === 'succeeded').length).toBeGreaterThan(0);
     for (const busy of results.filter((result) => result.state === 'busy')) expect(Date.parse(busy.nextAt!)).toBeGreaterThan(Date.now() - 5_000);
     expect(await ledgerOf(shop, publicIntent(id))).toHaveLength(1);
-  }, 20_000);
+  }, 180_000);
 
   it('is renewed while a call is under way, so that a call longer than the lease keeps it', async () => {
     const id = await newPayment({ [shop.a]: 'delay_5s' });
@@ -83,7 +83,7 @@ describe('the lease', () => {
     expect(await running).toMatchObject({ state: 'final', status: 'succeeded' });
     expect(await ledgerOf(shop, publicIntent(id))).toHaveLength(1);
     expect((await intentById(database.db, id))!.leaseToken).toBe(1);
-  }, 30_000);
+  }, 180_000);
 
   it('lost during a call: the outcome becomes evidence, the next holder finishes, one charge is made', async () => {
     const id = await newPayment({ [shop.a]: 'delay_5s' });
@@ -101,7 +101,7 @@ describe('the lease', () => {
     });
     expect(result.status).toBe('succeeded');
     expect(await ledgerOf(shop, publicIntent(id))).toHaveLength(1);
-  }, 40_000);
+  }, 180_000);
 
   it('a wake while it is held makes the holder look again before it lets go', async () => {
     const id = await newPayment({ [shop.a]: 'delay_5s' });
@@ -111,7 +111,7 @@ describe('the lease', () => {
     await transact(database.db, change, (tx) => wakePayment(tx, id));
     expect(await running).toMatchObject({ state: 'final', status: 'succeeded' });
     expect(await intentById(database.db, id)).toMatchObject({ settled: true, leaseUntil: null, wakeSeq: 1 });
-  }, 30_000);
+  }, 180_000);
 });
 
 describe('the first attempt', () => {
@@ -158,7 +158,7 @@ describe('an attempt found without an outcome', () => {
     );
     expect(await intentById(database.db, id)).toMatchObject({ status: 'succeeded' });
     expect(await ledgerOf(shop, publicIntent(id))).toHaveLength(1);
-  }, 60_000);
+  }, 180_000);
 });
 
 describe('an unknown outcome', () => {
@@ -178,10 +178,10 @@ describe('an unknown outcome', () => {
       ['succeeded', 'approved'],
     ]);
     expect(await moneyTaken(shop, publicIntent(id))).toHaveLength(1);
-  }, 40_000);
+  }, 180_000);
 
   it('that cannot be found out in 24 hours is an exception on the attention list', async () => {
-    await shop.admin.put(`/payment-processors/${shop.a}`, { settings: { total_timeout_ms: 7_000, settle_after_ms: 86_400_000 } });
+    await shop.admin.put(`/payment-processors/${shop.a}`, { settings: { total_timeout_ms: 15_000, settle_after_ms: 86_400_000 } });
     const id = await newPayment({ [shop.a]: 'error_before_charge' });
     const deps = newProcess('resigned');
     await advance(deps, id);
@@ -191,7 +191,7 @@ describe('an unknown outcome', () => {
     const [line] = await database.db.select().from(attentionItems).where(eq(attentionItems.objectId, id));
     expect(line).toMatchObject({ type: 'payment_exception', resolvedAt: null });
     expect(await chargesOfIntent(database.db, id)).toHaveLength(1);
-  }, 40_000);
+  }, 180_000);
 });
 
 describe('a success that is told late', () => {
@@ -221,5 +221,5 @@ describe('a success that is told late', () => {
     expect(made).toMatchObject([{ status: 'succeeded', amountAtom: 1_500 }]);
     const ledger = (await (await fetch(`${shared.simulatorUrl}/ledger?reference=${reference}`)).json()) as { payments: { amount_refunded: number }[] };
     expect(ledger.payments.map((payment) => payment.amount_refunded)).toEqual([1_500]);
-  }, 30_000);
+  }, 180_000);
 });

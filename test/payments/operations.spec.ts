@@ -123,7 +123,7 @@ describe('a refund', () => {
     }
     expect((await shop.admin.get(`/refunds/${answer.body.id}`)).body.status).toBe('succeeded');
     expect((await ledgerOf(shop, id))[0]?.amount_refunded).toBe(700);
-  }, 30_000);
+  }, 180_000);
 
   it('out of band changes our books only', async () => {
     const { id, charge } = await paid();

@@ -57,7 +57,7 @@ describe('pending', () => {
     Object.assign(shop.providers.a.payments.get(`${body.id}-1`)!, { status: 'declined', decline: { code: 'insufficient_funds' } });
     expect((await becomes(shop, body.id, 'requires_payment_method')).decline_code).toBe('insufficient_funds');
     expect(await trail(shop, body.id)).toEqual([['A', 'insufficient_funds']]);
-  }, 60_000);
+  }, 180_000);
 
   describe('beyond the method\'s limit', () => {
     let database: Database;
@@ -77,10 +77,10 @@ describe('pending', () => {
       await database.db.update(charges).set({ createdAt: new Date(Date.now() - days * 86_400_000), lookups: 6 }).where(eq(charges.id, id));
       const read = async () => (await database.db.select().from(charges).where(eq(charges.id, id)))[0]!;
       const { version } = await read();
-      await eventually(async () => (await read()).version > version, { timeoutMs: 30_000 });
+      await eventually(async () => (await read()).version > version, { timeoutMs: 90_000 });
       expect((await intentOf(shop, body.id)).status).toBe(status);
       expect(await trail(shop, body.id)).toEqual([['A', 'pending']]);
-    }, 60_000);
+    }, 180_000);
   });
 });
 
@@ -117,7 +117,7 @@ describe('action_required', () => {
     expect(['processing', 'requires_action']).toContain((await intentOf(shop, body.id)).status);
     expect(shop.providers.b.payments.size).toBe(0);
     expect(await trail(shop, body.id)).toEqual([['A', 'action_required']]);
-  }, 30_000);
+  }, 180_000);
 });
 
 describe('soft_decline', () => {
@@ -267,7 +267,7 @@ describe('unknown', () => {
     expect((await attemptsOf(shop, body.id))[0].outcome_class).toBe(charged ? 'approved' : 'unknown');
     expect((await trail(shop, body.id)).map(([where]) => where)).toEqual(['A']);
     expect(shop.providers.b.payments.size).toBe(0);
-  }, 60_000);
+  }, 180_000);
 
   it('is what 500, 502, 408, 409, 425 and 499 mean, also in the provider\'s own format', async () => {
     await Promise.all([500, 502, 408, 409, 425, 499].map(async (status) => {
@@ -278,5 +278,5 @@ describe('unknown', () => {
       expect(shop.providers.b.payments.size).toBe(0);
       expect((await decisionsOf(shop, body.id))[0].reason).toContain('outcome unknown');
     }));
-  }, 60_000);
+  }, 180_000);
 });

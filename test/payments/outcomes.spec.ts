@@ -2,7 +2,7 @@ import { cardOf, chargesOf, eventTypes, intentOf, moneyTaken, openShop, pay, set
 
 let shop: Shop;
 beforeAll(async () => {
-  shop = await openShop({ settings: { a: { total_timeout_ms: 1_500 }, b: { total_timeout_ms: 1_500 } } });
+  shop = await openShop({ settings: { a: { total_timeout_ms: 4_000 }, b: { total_timeout_ms: 4_000 } } });
 });
 
 describe('a payment that is approved', () => {
@@ -102,7 +102,7 @@ describe('an outcome that is not known', () => {
       expect(await moneyTaken(shop, body.id)).toHaveLength(1);
       expect(await eventTypes(shop, intent.charge_ids[0])).toEqual(['charge.created', 'charge.pending', 'charge.succeeded']);
     },
-    60_000,
+    180_000,
   );
 
   it.each(['timeout_before_charge', 'error_before_charge'])(
@@ -128,7 +128,7 @@ describe('an outcome that is not known', () => {
     const second = first.body.status === 'processing' ? await pay(shop, wish) : first;
     expect(second.status).toBe(201);
     expect(second.body).toMatchObject({ id: first.body.id, status: 'succeeded' });
-  }, 30_000);
+  }, 180_000);
 });
 
 describe('an outcome that comes later', () => {
@@ -138,14 +138,14 @@ describe('an outcome that comes later', () => {
     expect(body.status).toBe('processing');
     expect((await settled(shop, body.id, 'succeeded')).amount_atom_received).toBe(1_000);
     expect(await eventTypes(shop, body.id)).toEqual(['payment_intent.created', 'payment_intent.processing', 'payment_intent.succeeded']);
-  }, 60_000);
+  }, 180_000);
 
   it('pending_then_declined is processing, then refused', async () => {
     const { body } = await pay(shop, { simulate: 'pending_then_declined' });
     const intent = await settled(shop, body.id, 'requires_payment_method');
     expect(intent.decline_code).toEqual(expect.any(String));
     expect(await moneyTaken(shop, body.id)).toEqual([]);
-  }, 60_000);
+  }, 180_000);
 });
 
 describe('a challenge', () => {
@@ -163,13 +163,13 @@ describe('a challenge', () => {
     await answer(intent, 'passed');
     await settled(shop, intent.id, 'succeeded');
     expect(await moneyTaken(shop, intent.id)).toHaveLength(1);
-  }, 60_000);
+  }, 180_000);
 
   it('passed with a card that lacks the money is refused', async () => {
     const intent = await challenge('4000008260003178');
     await answer(intent, 'passed');
     expect((await settled(shop, intent.id, 'requires_payment_method')).decline_code).toBe('insufficient_funds');
-  }, 60_000);
+  }, 180_000);
 
   it('is cancelled at its processor before another method is tried', async () => {
     const intent = await challenge();
@@ -180,7 +180,7 @@ describe('a challenge', () => {
     expect(charges.map((charge) => charge.status)).toEqual(['failed', 'succeeded']);
     await answer(intent, 'passed');
     expect(await moneyTaken(shop, intent.id)).toHaveLength(1);
-  }, 30_000);
+  }, 180_000);
 
   it('can be cancelled', async () => {
     const intent = await challenge();
@@ -189,7 +189,7 @@ describe('a challenge', () => {
     expect(body.status).toBe('canceled');
     await answer(intent, 'passed');
     expect(await moneyTaken(shop, intent.id)).toEqual([]);
-  }, 30_000);
+  }, 180_000);
 });
 
 describe('less approved than asked', () => {

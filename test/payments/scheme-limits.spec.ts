@@ -40,7 +40,7 @@ describe('the schemes\' limits', () => {
     expect(decision.skipped).toEqual([{ processor_id: shop.a, reason: 'scheme_limit' }, { processor_id: shop.b, reason: 'scheme_limit' }]);
     expect(decision.reason).toContain('the card scheme allows no more attempts with this card for now');
     expect((await sell(shop, { method: await scriptedCard(shop, `${brand}:another`) })).body.status).toBe('succeeded');
-  }, 60_000);
+  }, 180_000);
 
   it('count what several connections refused together', async () => {
     const shop = await refusingShop(['soft_decline']);
@@ -48,7 +48,7 @@ describe('the schemes\' limits', () => {
     await refusals(shop, method, 5);
     approve(shop);
     expect((await sell(shop, { method })).body.code).toBe('no_processor_available');
-  }, 60_000);
+  }, 180_000);
 
   it('count the same card of several payment methods, at the connection that refused it', async () => {
     const shop = await refusingShop();
@@ -61,7 +61,7 @@ describe('the schemes\' limits', () => {
     expect(decision.skipped).toEqual([{ processor_id: shop.a, reason: 'scheme_limit' }]);
     const fresh = await sell(shop, { method: await scriptedCard(shop, 'visa:fresh') });
     expect(await trail(shop, fresh.body.id)).toEqual([['A', 'approved']]);
-  }, 60_000);
+  }, 180_000);
 
   it('do not count what never reached the issuer', async () => {
     const shop = await openScriptedShop({ on: ['not_sent'] });
@@ -70,7 +70,7 @@ describe('the schemes\' limits', () => {
     await refusals(shop, method, 12);
     approve(shop);
     expect((await sell(shop, { method })).body.status).toBe('succeeded');
-  }, 60_000);
+  }, 180_000);
 });
 
 describe('a card that its scheme forbids for good', () => {
@@ -122,13 +122,13 @@ describe('a card that its scheme forbids for good', () => {
     expect(await stands(shop, refused)).toEqual({ billing_status: 'incomplete', next_payment_attempt_at: null });
     expect(await stands(shop, barred)).toEqual({ billing_status: 'incomplete', next_payment_attempt_at: null });
     expect([shop.providers.a.payments.size, shop.providers.b.payments.size]).toEqual([1, 0]);
-  }, 60_000);
+  }, 180_000);
 
   it('is told apart from a soft decline, which dunning tries again', async () => {
     const shop = await refusingShop();
     const id = await subscribe(shop, await scriptedCard(shop));
     expect(await stands(shop, id)).toEqual({ billing_status: 'incomplete', next_payment_attempt_at: expect.any(String) });
-  }, 60_000);
+  }, 180_000);
 });
 
 async function subscribe({ admin, customer }: ScriptedShop, method: string): Promise<string> {

@@ -50,7 +50,7 @@ describe('a payment that nobody drives', () => {
     await wakePaymentWorkflow(client, await paymentStart(deps, intent));
     await settled(shop, payment, 'succeeded');
     expect(await ledgerOf(shop, payment)).toHaveLength(1);
-  }, 90_000);
+  }, 180_000);
 
   it('whose sender died during a capture of which the engine knows nothing goes on, and is captured once', async () => {
     const held = await shop.admin.post('/payment-intents/', {
@@ -66,7 +66,7 @@ describe('a payment that nobody drives', () => {
     expect(await settled(shop, held.body.id, 'succeeded')).toMatchObject({ amount_atom_received: 500 });
     const [payment] = await ledgerOf(shop, held.body.id);
     expect(payment).toMatchObject({ amount_captured: 500 });
-  }, 60_000);
+  }, 180_000);
 
   it('keeps a workflow that runs', async () => {
     const waiting = await shop.admin.post('/payment-intents/', {

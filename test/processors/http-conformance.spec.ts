@@ -4,7 +4,7 @@ import { runConformance } from '../../apps/cli/src/conformance/conformance.js';
 import { cliEntry, CliRun } from '../support/installation.js';
 import { ReferenceProvider } from './reference-provider.js';
 
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 async function failuresOf(provider: ReferenceProvider): Promise<string[]> {
   const print = () => undefined;

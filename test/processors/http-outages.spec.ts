@@ -5,7 +5,7 @@ import { eventually } from '../support/stack.js';
 import { made } from '../payments/shop.js';
 import { booked, chargesOf, closeHttpShops, connect, methodOf, openHttpShop, route, sell, settled, startProvider, unknownCharge } from './http-shop.js';
 
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 afterAll(closeHttpShops);
 
 describe('a provider that is killed in the middle of a payment', () => {

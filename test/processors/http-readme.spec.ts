@@ -24,5 +24,5 @@ describe('the page for newcomers', () => {
     const exit = await run.exit;
     rmSync(folder, { recursive: true });
     expect([exit, run.output]).toEqual([0, expect.stringMatching(/ 0 failed[^]*"ok":true[^]*"status":"succeeded"[^]*\n1\n$/)]);
-  }, 60_000);
+  }, 180_000);
 });

@@ -5,7 +5,7 @@ import { eventually, shared } from '../support/stack.js';
 import { made } from '../payments/shop.js';
 import { booked, chargesOf, closeHttpShops, methodOf, openHttpShop, sell, tokenised, type HttpShop } from './http-shop.js';
 
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 afterAll(closeHttpShops);
 
 describe('a connection of kind http', () => {
@@ -136,7 +136,7 @@ describe('a reconciliation', () => {
     return eventually(async () => {
       const run = (await admin.get(`/payment-processors/${processor}/reconciliations`)).body.data.find((each: Answer['body']) => each.id === id);
       return run.status === 'running' ? null : run;
-    }, { timeoutMs: 30_000 });
+    }, { timeoutMs: 90_000 });
   }
 
   it('reads the provider\'s list and finds that both sides agree', async () => {

@@ -77,7 +77,7 @@ describe('the simulator\'s ledger, through kill -9', () => {
       expect((await adapter.authorize(connection, call)).outcomeClass).toBe('approved');
       expect((await ledgerOf(url, call.reference)).payments).toHaveLength(1);
     }
-  }, 30_000);
+  }, 180_000);
 
   it('lets a pending payment settle although it died meanwhile', async () => {
     const call = chargeOf(await tokenise('4242424242424242'), { simulate: 'pending_then_approved' });

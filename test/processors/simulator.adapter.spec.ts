@@ -101,7 +101,7 @@ describe('simulator adapter', () => {
     expect(found).toMatchObject({ outcome: { outcomeClass: 'approved' } });
     expect((await sim.adapter.authorize(patient, call)).outcomeClass).toBe('approved');
     expect((await ledgerOf(sim.url, call.reference)).payments).toHaveLength(1);
-  }, 20_000);
+  }, 180_000);
 
   it('takes the payment\'s trigger before the connection\'s, and that before the card\'s', async () => {
     const lost = await tokenise('4000000000009987');

@@ -6,7 +6,7 @@ import { eventually, startStack, type PrivateStack } from '../support/stack.js';
 import { StripeFake } from './stripe-fake.js';
 import { booked, chargesOf, methodOf, openStripeShop, sell, settled, type StripeShop } from './stripe-shop.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(180_000);
 
 const creating = /^POST \/v1\/payment_intents$/;
 const confirming = /^POST .*\/confirm$/;
@@ -20,12 +20,12 @@ beforeAll(async () => {
   stack = await startStack({ extra: { PAYMENT_LOOKUP_SCHEDULE: '1,2,3,4,5,6,7,60' } });
   const account = await freshAccount({ environment: 'staging', apiUrl: stack.api.url, databaseUrl: stack.databaseUrl, tokenKey: stack.tokenKey });
   shop = await openStripeShop(fake, { account });
-}, 90_000);
+}, 180_000);
 
 afterAll(async () => {
   await fake?.close();
   await stack?.stop();
-}, 60_000);
+}, 180_000);
 
 /** Begins a payment, waits until `path` was asked for it, ends whoever asked without warning, and starts it again. */
 async function interrupted(path: RegExp, extra: object = {}, meanwhile: (id: string) => Promise<void> = async () => undefined): Promise<string> {

@@ -5,7 +5,7 @@ import { eventually } from '../support/stack.js';
 import { fakeKey, fakeWebhookSecret, StripeFake } from './stripe-fake.js';
 import { booked, chargesOf, methodOf, openStripeShop, post, sell, settled, tokenised, type StripeShop } from './stripe-shop.js';
 
-jest.setTimeout(90_000);
+jest.setTimeout(180_000);
 
 let fake: StripeFake;
 let shop: StripeShop;
@@ -170,7 +170,7 @@ describe('a refund over Stripe', () => {
   const refundOf = (id: string, status: string) => eventually(async () => {
     const { body } = await shop.admin.get(`/refunds/${id}`);
     return body.status === status ? body : null;
-  }, { timeoutMs: 40_000, intervalMs: 100 });
+  }, { timeoutMs: 90_000, intervalMs: 100 });
   const theirs = (intent: string) => fake.book.all('refund').find((each) => each.payment_intent === intent)!;
 
   it('is made', async () => {

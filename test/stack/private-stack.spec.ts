@@ -38,11 +38,11 @@ describe('a private stack', () => {
 
   beforeAll(async () => {
     own = await startStack();
-  }, 60_000);
+  }, 180_000);
 
   afterAll(async () => {
     await own.stop();
-  }, 60_000);
+  }, 180_000);
 
   it('stands beside the shared one on ports of its own', () => {
     expect(new Set([own.api.url, own.temporalAddress, shared.stagingUrl, shared.temporalAddress]).size).toBe(4);
@@ -57,5 +57,5 @@ describe('a private stack', () => {
     await own.postgres.restart();
     expect(own.postgres.pid).not.toBe(before);
     expect(await eventually(() => rowsOf(own.databaseUrl, 'select id from kept'))).toEqual([{ id: 7 }]);
-  }, 60_000);
+  }, 180_000);
 });

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { chmodSync, chownSync, cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -33,6 +34,16 @@ function listen(port: number): Promise<Server> {
   });
 }
 
+/** Where a row of ports begins of which none is taken. */
+async function freeBase(): Promise<number> {
+  for (;;) {
+    const base = randomInt(20_000, 32_000);
+    const row = await Promise.allSettled(Array.from({ length: 20 }, (_, index) => listen(base + index)));
+    for (const each of row) if (each.status === 'fulfilled') each.value.close();
+    if (row.every(({ status }) => status === 'fulfilled')) return base;
+  }
+}
+
 const nobody = readFileSync('/etc/passwd', 'utf8').split('\n').map((line) => line.split(':')).find(([name]) => name === 'nobody');
 const isRoot = process.getuid?.() === 0;
 
@@ -60,7 +71,7 @@ describe('signalbox start', () => {
   }, patience);
 
   it('runs once per folder and side by side in two folders, started in the same moment, and takes the next free ports where some are taken', async () => {
-    const base = 21_500;
+    const base = await freeBase();
     const taken = await Promise.all([listen(base + 1), listen(base + 3)]);
     try {
       const [one, two] = [installation(), installation()];
@@ -81,7 +92,7 @@ describe('signalbox start', () => {
     }
   }, patience);
 
-  it('ends what a killed root left behind before it starts anew, and goes on with the same data after kill -9 of everything', async () => {
+  it('ends what a killed root left behind, keeps its data over kill -9 of everything, starts a process again that ends by itself, and stops when npm above it is gone without a word', async () => {
     const one = installation();
     const before = await one.ready(one.run(['start', '--env', 'staging']));
     const made = one.run(['account', 'create', 'Second']);
@@ -98,22 +109,18 @@ describe('signalbox start', () => {
     expect(again.staging!.api).toBe(before.staging!.api);
     await one.kill9();
     expect(one.home.ready()).not.toBeNull();
-    const after = await one.ready(one.run(['start', '--env', 'staging']));
+    const run = one.run(['start', '--env', 'staging'], { belowShell: true });
+    const after = await one.ready(run);
     expect(after.staging!.token).toBe(before.staging!.token);
     expect(await statusOf(after.staging!.api, token)).toBe(200);
-  }, patience);
 
-  it('starts a process again that ends by itself, and stops everything when npm above it is gone without a word', async () => {
-    const one = installation();
-    const run = one.run(['start', '--env', 'staging'], { belowShell: true });
-    const ready = await one.ready(run);
     const api = one.home.children().find(({ name }) => name === 'api-staging')!;
     process.kill(api.pid, 'SIGKILL');
     await eventually(() => run.output.includes('api-staging ended (ended by SIGKILL): starting it again'));
-    expect(await eventually(() => statusOf(ready.staging!.api, ready.staging!.token), { timeoutMs: 60_000 })).toBe(200);
+    expect(await eventually(() => statusOf(after.staging!.api, token), { timeoutMs: 90_000 })).toBe(200);
     const children = one.childPids();
     process.kill(run.pid, 'SIGKILL');
-    await eventually(() => [ready.pid, ...children].every((pid) => startTimeOf(pid) === null), { timeoutMs: 60_000 });
+    await eventually(() => [after.pid, ...children].every((pid) => startTimeOf(pid) === null), { timeoutMs: 90_000 });
     expect(existsSync(one.home.file('ready.json'))).toBe(false);
   }, patience);
 
@@ -133,7 +140,7 @@ describe('signalbox start', () => {
   it('stops in order when it is told to while it starts', async () => {
     const one = installation();
     const run = one.run(['start', '--env', 'staging']);
-    await eventually(() => one.home.children().length > 0, { timeoutMs: 30_000 });
+    await eventually(() => one.home.children().length > 0, { timeoutMs: 90_000 });
     process.kill(run.pid, 'SIGTERM');
     await run.exit;
     expect(one.childPids()).toEqual([]);

@@ -5,7 +5,7 @@ import { advanceTo, onClock, type Hall } from '../test-clocks/hall.js';
 import { eventually } from '../support/stack.js';
 import { invoicesOf, openStore, priceOf, subEvents, subOf, type Store } from './store.js';
 
-jest.setTimeout(90_000);
+jest.setTimeout(180_000);
 
 const day = 86_400_000;
 const start = Date.parse('2027-01-10T12:00:00.000Z');
@@ -72,13 +72,13 @@ describe('dunning by policy', () => {
     expect((await own.admin.post(`/invoices/${owed.id}/pay`, {})).body.status).toBe('paid');
     const isCurrent = async () => (await subOf(own, id)).billing_status === 'current';
     await eventually(isCurrent);
-    const line = await eventually(async () => (await lines('open'))[0], { timeoutMs: 30_000 });
+    const line = await eventually(async () => (await lines('open'))[0], { timeoutMs: 90_000 });
     expect(line).toMatchObject({ object_id: id, actions: [`GET /invoices?subscription_id=${id}&status=draft`, expect.stringContaining('/finalize'), expect.stringContaining('/void')] });
     const [first, second] = (await own.admin.get(`/invoices?subscription_id=${id}&status=draft`)).body.data;
     expect((await own.admin.post(`/invoices/${first.id}/finalize`)).body).toMatchObject({ status: 'open', latest_payment_intent_id: null });
     expect((await own.admin.post(`/invoices/${first.id}/pay`, {})).body).toMatchObject({ status: 'paid', paid_amount_atom: 1_200 });
     expect((await own.admin.post(`/invoices/${second.id}/void`)).body.status).toBe('void');
-    await eventually(async () => (await lines('resolved')).some((each) => each.id === line.id), { timeoutMs: 30_000 });
+    await eventually(async () => (await lines('resolved')).some((each) => each.id === line.id), { timeoutMs: 90_000 });
     await advance(own, 95 * day);
     expect([await states(), await isCurrent()]).toEqual([['paid', 'paid', 'paid', 'void'], true]);
   });

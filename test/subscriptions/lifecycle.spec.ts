@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { cardOf, chargesOf } from '../payments/shop.js';
 import { becomes, invoicesOf, openStore, priceOf, subEvents, subOf, subscribe, takenFor, wishFor, type Store } from './store.js';
 
-jest.setTimeout(90_000);
+jest.setTimeout(180_000);
 
 let store: Store;
 beforeAll(async () => {
@@ -89,7 +89,7 @@ describe('a subscription without a trial', () => {
 
 describe('a trial', () => {
   it('is trialing and entitled without an invoice, warns where less than three days are left, and bills from its end', async () => {
-    const { id, sub, answer } = await subscribe(store, { trial_end: inFuture(2_500) });
+    const { id, sub, answer } = await subscribe(store, { trial_end: inFuture(5_000) });
     expect(sub).toMatchObject({ status: 'trialing', billing_status: 'current', entitled: true });
     expect(answer.body.invoices).toEqual([]);
     const active = await becomes(store, id, { status: 'active', billing_status: 'current' });
@@ -112,7 +112,7 @@ describe('a trial', () => {
     [{ missing_payment_method: 'pause' }, { status: 'paused', billing_status: 'incomplete' }],
     [{ missing_payment_method: 'cancel' }, { status: 'cancelled', billing_status: null }],
   ])('ends without a method by %j', async (settings, shape) => {
-    const { id } = await subscribe(store, { payment_method_id: null, trial_end: inFuture(1_500), trial_settings: settings });
+    const { id } = await subscribe(store, { payment_method_id: null, trial_end: inFuture(4_000), trial_settings: settings });
     await becomes(store, id, shape);
     expect(await invoicesOf(store, id)).toEqual([]);
     if (shape.status !== 'paused') return;
@@ -138,7 +138,7 @@ describe('a trial', () => {
   });
 
   it('begins dunning when the payment at its end fails', async () => {
-    const { id } = await subscribe(store, { payment_method_id: await cardOf(store, '4000000000009995'), trial_end: inFuture(1_000) });
+    const { id } = await subscribe(store, { payment_method_id: await cardOf(store, '4000000000009995'), trial_end: inFuture(4_000) });
     const sub = await becomes(store, id, { status: 'active', billing_status: 'past_due', entitled: true });
     const [invoice] = await invoicesOf(store, id);
     expect(invoice.status).toBe('past_due');
@@ -151,7 +151,7 @@ describe('a trial', () => {
 
 describe('a scheduled start', () => {
   it('is scheduled, not entitled, and begins by itself', async () => {
-    const starts = inFuture(2_000);
+    const starts = inFuture(5_000);
     const { id, sub } = await subscribe(store, { starts_at: starts });
     expect(sub).toMatchObject({ status: 'trialing', billing_status: 'scheduled', entitled: false });
     const active = await becomes(store, id, { status: 'active', billing_status: 'current' });
@@ -182,7 +182,7 @@ describe('pausing and resuming', () => {
     const same = await store.admin.put(`/subscriptions/${id}/pause`, { resumption_date: far });
     expect(same.status).toBe(200);
     expect(await subEvents(store, id)).toEqual(['created', 'activated', 'paused']);
-    const soon = inFuture(1_500);
+    const soon = inFuture(4_000);
     const changed = await store.admin.put(`/subscriptions/${id}/pause`, { resumption_date: soon });
     expect(changed.body).toMatchObject({ status: 'paused', resumes_at: soon });
     await becomes(store, id, { status: 'active', resumes_at: null });
@@ -200,7 +200,7 @@ describe('pausing and resuming', () => {
   });
 
   it('pauses a trial at its end for cycles, and a resume bills a new period', async () => {
-    const { id } = await subscribe(store, { trial_end: inFuture(1_500) });
+    const { id } = await subscribe(store, { trial_end: inFuture(6_000) });
     await store.admin.put(`/subscriptions/${id}/pause`, { number_of_billing_cycles_to_skip: 1 });
     const paused = await becomes(store, id, { status: 'paused', billing_status: 'current' });
     expect(await invoicesOf(store, id)).toEqual([]);
@@ -275,7 +275,7 @@ describe('cancelling', () => {
   });
 
   it('at the end of a trial takes effect there and is not announced before', async () => {
-    const { id } = await subscribe(store, { trial_end: inFuture(1_500), cancel_at_end: true });
+    const { id } = await subscribe(store, { trial_end: inFuture(4_000), cancel_at_end: true });
     await becomes(store, id, { status: 'cancelled' });
     expect(await subEvents(store, id)).toEqual(['created', 'trialing', 'canceled']);
   });

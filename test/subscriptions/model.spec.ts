@@ -158,7 +158,7 @@ async function live(store: Store, from: Beginning, history: Act[]): Promise<void
         expect(await served.seen()).toEqual(withAttempts(model.seen()));
         return true;
       },
-      { timeoutMs: 15_000 },
+      { timeoutMs: 90_000 },
     );
   const done: Act[] = [];
   try {

@@ -4,7 +4,7 @@ import { untilListed } from '../support/events.js';
 import { eventually } from '../support/stack.js';
 import { becomes, invoicesOf, openStore, subOf, subscribe, takenFor, type Store } from './store.js';
 
-jest.setTimeout(90_000);
+jest.setTimeout(180_000);
 
 const laterDeclined = '4000000000000341';
 const challenged = '4000002760003184';
@@ -51,7 +51,7 @@ describe('a voided invoice', () => {
       const [charge] = await Promise.all(charges.map((each: string) => read(`/charges/${each}`)));
       return status === 'canceled' || (status === 'succeeded' && charge.refunded);
     }, { timeoutMs: 60_000 });
-    await eventually(async () => (await takenFor(store, invoice)).length === 0, { timeoutMs: 30_000 });
+    await eventually(async () => (await takenFor(store, invoice)).length === 0, { timeoutMs: 90_000 });
   });
 
   it('gives back the credit that it had used', async () => {

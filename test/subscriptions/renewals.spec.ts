@@ -4,7 +4,7 @@ import { freshAccount } from '../support/account.js';
 import { eventually, startStack, type PrivateStack } from '../support/stack.js';
 import { anchorEndingIn, becomes, invoicesOf, openStore, subEvents, subOf, subscribe, takenFor, type Store } from './store.js';
 
-jest.setTimeout(90_000);
+jest.setTimeout(180_000);
 
 let stack: PrivateStack;
 let store: Store;
@@ -51,7 +51,7 @@ describe('a renewal', () => {
 
   it('that A declines softly and B takes never leaves current', async () => {
     const other = await newStore({ fallback: { on: ['soft_decline'], max_attempts: 2 } });
-    const { id } = await endingIn(4, { custom_fields: { simulate: { [other.a]: 'do_not_honor' } } }, other);
+    const { id } = await endingIn(8, { custom_fields: { simulate: { [other.a]: 'do_not_honor' } } }, other);
     const [, second] = await renewed(other, id);
     const charges = await chargesOf(other, second.latest_payment_intent_id);
     expect(charges.map((charge) => [charge.payment_processor_id, charge.status]).sort()).toEqual([[other.a, 'failed'], [other.b, 'succeeded']].sort());
@@ -63,7 +63,7 @@ describe('a renewal', () => {
     const other = await newStore();
     const failing = await cardOf(other, '4000000000009995');
     await other.admin.put(`/customers/${other.customer}`, { default_payment_method_id: other.card });
-    const { id } = await endingIn(4, { payment_method_id: null }, other);
+    const { id } = await endingIn(8, { payment_method_id: null }, other);
     await other.admin.put(`/customers/${other.customer}`, { default_payment_method_id: failing });
     const dunned = await becomes(other, id, { status: 'active', billing_status: 'past_due', entitled: true });
     expect(Date.parse(dunned.next_payment_attempt_at) - Date.now()).toBeGreaterThan(5.9 * 3_600_000);
@@ -76,7 +76,7 @@ describe('a renewal', () => {
   });
 
   it('that fails can be paid by hand', async () => {
-    const { id } = await endingIn(4);
+    const { id } = await endingIn(8);
     await store.admin.put(`/subscriptions/${id}`, { payment_method_id: await cardOf(store, '4000000000000341') });
     await becomes(store, id, { billing_status: 'past_due' });
     const [, second] = await invoicesOf(store, id);
@@ -86,13 +86,13 @@ describe('a renewal', () => {
   });
 
   it('with an unknown outcome changes neither status until it is known', async () => {
-    const { id } = await endingIn(4, { custom_fields: { simulate: 'approved' } });
+    const { id } = await endingIn(8, { custom_fields: { simulate: 'approved' } });
     await store.admin.put(`/subscriptions/${id}`, { custom_fields: { simulate: 'timeout_after_charge' } });
     const [, second] = await eventually(async () => {
       const invoices = await invoicesOf(store, id);
       return invoices[1]?.latest_payment_intent_id ? invoices : null;
     });
-    await eventually(async () => (await chargesOf(store, second.latest_payment_intent_id))[0]?.outcome_class === 'unknown', { timeoutMs: 30_000 });
+    await eventually(async () => (await chargesOf(store, second.latest_payment_intent_id))[0]?.outcome_class === 'unknown', { timeoutMs: 90_000 });
     expect(await subOf(store, id)).toMatchObject({ status: 'active', billing_status: 'current' });
     expect((await store.admin.post(`/invoices/${second.id}/pay`, {})).body.code).toBe('payment_in_flight');
     await eventually(async () => (await invoicesOf(store, id))[1].status === 'paid', { timeoutMs: 60_000 });
@@ -101,21 +101,21 @@ describe('a renewal', () => {
   });
 
   it('does not come after a cancel at the period\'s end, which then takes effect', async () => {
-    const { id } = await endingIn(4);
+    const { id } = await endingIn(8);
     await store.admin.put(`/subscriptions/${id}`, { cancel_at_end: true });
     await becomes(store, id, { status: 'cancelled', billing_status: null });
     expect(await invoicesOf(store, id)).toHaveLength(1);
   });
 
   it('does not come after the agreed number of cycles', async () => {
-    const { id, sub } = await endingIn(4, { total_billing_cycles: 1 });
+    const { id, sub } = await endingIn(8, { total_billing_cycles: 1 });
     expect(sub.remaining_billing_cycles).toBe(0);
     await becomes(store, id, { status: 'cancelled' });
     expect(await invoicesOf(store, id)).toHaveLength(1);
   });
 
   it('waits in a pause for cycles, which begins at the period\'s end', async () => {
-    const { id, sub } = await endingIn(4);
+    const { id, sub } = await endingIn(8);
     await store.admin.put(`/subscriptions/${id}/pause`, { number_of_billing_cycles_to_skip: 1 });
     const paused = await becomes(store, id, { status: 'paused', billing_status: 'current', pause_at_end: false });
     expect(Date.parse(paused.resumes_at) - Date.parse(sub.current_period_end)).toBe(86_400_000);

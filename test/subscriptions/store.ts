@@ -48,7 +48,7 @@ export async function invoicesOf(store: Store, id: string): Promise<Answer['body
 }
 
 /** Waits until the subscription looks so. */
-export function becomes(store: Store, id: string, shape: object, timeoutMs = 30_000): Promise<Answer['body']> {
+export function becomes(store: Store, id: string, shape: object, timeoutMs = 90_000): Promise<Answer['body']> {
   return eventually(
     async () => {
       const sub = await subOf(store, id);

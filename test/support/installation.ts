@@ -57,7 +57,7 @@ export class Installation {
   async ready(run: CliRun): Promise<Ready> {
     let ended = false;
     void run.exit.then(() => (ended = true));
-    const first = await eventually(() => this.readyNow() ?? (ended ? 'ended' : null), { timeoutMs: 90_000 });
+    const first = await eventually(() => this.readyNow() ?? (ended ? 'ended' : null), { timeoutMs: 150_000 });
     if (first === 'ended') throw new Error(`ended with ${await run.exit}:\n${run.output}`);
     return first;
   }

@@ -46,7 +46,7 @@ export async function buildWorld({ admin }: TestAccount, receiver = 'http://127.
   made(await admin.post(`/charge-stops/${stop}/lift`));
   const clock = made(await admin.post('/test-clocks/', { frozen_time: '2030-01-01T00:00:00Z' })).id;
   const event = made(await admin.post('/events/list', { page_size: 1 })).data[0].id;
-  const whd = made(await admin.get('/webhook-deliveries?limit=1')).data[0].id;
+  const whd = await eventually(async () => made(await admin.get('/webhook-deliveries?limit=1')).data[0]?.id as string | undefined);
   const job = made(await admin.post(`/webhook-endpoints/${endpoint}/resend-failed`)).id;
   return { cus, product, price, monthly, pf, processor, pm, route, plink, pi: intent.id, ch, re, dp, webhook_endpoint: endpoint, event, whd, tok, sub: subscribed.created[0].id, stop, att, clock, job };
 }

@@ -25,14 +25,14 @@ export async function clockOf({ admin }: { admin: Client }, clock: string) {
 }
 
 /** Advances and waits until the clock is ready there. */
-export async function advanceTo(hall: Hall, frozenTime: string, timeoutMs = 30_000) {
+export async function advanceTo(hall: Hall, frozenTime: string, timeoutMs = 90_000) {
   const answer = await hall.admin.post(`/test-clocks/${hall.clock}/advance`, { frozen_time: frozenTime });
   if (answer.status !== 200) throw new Error(answer.text);
   expect(answer.body).toMatchObject({ status: 'advancing', target_time: new Date(frozenTime).toISOString() });
   return isReady(hall, frozenTime, timeoutMs);
 }
 
-export function isReady(hall: Hall, frozenTime: string, timeoutMs = 30_000) {
+export function isReady(hall: Hall, frozenTime: string, timeoutMs = 90_000) {
   return eventually(
     async () => {
       const clock = await clockOf(hall, hall.clock);

@@ -7,7 +7,7 @@ import { freshAccount } from '../support/account.js';
 import { eventually, shared } from '../support/stack.js';
 import { advanceTo, clockOf, isReady, onClock, toldOf, type Hall } from './hall.js';
 
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 let store: Store;
 beforeAll(async () => {
@@ -163,7 +163,7 @@ describe('an advance that cannot go on', () => {
     const failed = await eventually(async () => {
       const clock = await clockOf(hall, hall.clock);
       return clock.status === 'internal_failure' ? clock : null;
-    }, { timeoutMs: 30_000 });
+    }, { timeoutMs: 90_000 });
     expect(failed).toMatchObject({ frozen_time: '2030-01-01T00:00:00.000Z', failure_reason: expect.stringContaining('does not happen') });
     expect((await hall.admin.put(`/subscriptions/${id}/resume`, {})).body.subscription).toMatchObject({ status: 'active' });
     await advanceTo(hall, '2030-03-15T00:00:00.000Z');
@@ -187,7 +187,7 @@ describe('while a clock moves', () => {
     const told = (await Promise.all(members.map(({ id }) => toldOf(first, id)))).flat().sort((x, y) => (x.at < y.at ? -1 : x.at > y.at ? 1 : 0));
     expect(told.every(({ clock }) => clock !== null)).toBe(true);
     expect(told.map(({ clock }) => clock)).toEqual(told.map(({ clock }) => clock).sort());
-    expect(told.every(({ at }) => Date.now() - Date.parse(at) < 120_000)).toBe(true);
+    expect(told.every(({ at }) => Date.now() - Date.parse(at) < 600_000)).toBe(true);
     expect((await toldOf(store, real.id)).every(({ clock }) => clock === null)).toBe(true);
   });
 

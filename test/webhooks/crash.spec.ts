@@ -8,6 +8,7 @@ import { appendEvents } from '../../libs/db/event.writes.js';
 import { newId } from '../../libs/db/mint.js';
 import { freshAccount, type TestAccount } from '../support/account.js';
 import { parsePublicId } from '../../libs/views/ids.js';
+import { untilShown } from '../support/events.js';
 import { openReceiver, status, type Receiver } from '../support/receiver.js';
 import { eventually, startStack, type PrivateStack } from '../support/stack.js';
 
@@ -24,12 +25,12 @@ beforeAll(async () => {
   });
   database = connect(stack.databaseUrl, { max: 2 });
   account = await freshAccount({ environment: 'staging', apiUrl: stack.api.url, databaseUrl: stack.databaseUrl, tokenKey: stack.tokenKey });
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await database.close();
   await stack.stop();
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+}, 180_000);
 beforeEach(async () => { receiver = await openReceiver(); });
 afterEach(() => receiver.close());
 
@@ -98,7 +99,7 @@ describe('nothing is lost', () => {
     await eventually(async () => (await statuses(endpoint)).delivered === 1, patient);
     expect(receiver.received).toHaveLength(4);
     expect(new Set(receiver.ids()).size).toBe(1);
-  }, 60_000);
+  }, 180_000);
 
   it('when worker and API are killed in the middle of a drain, of jobs and of a person\'s post: each ends, and the numbers of the jobs are right', async () => {
     const others = await Promise.all([openReceiver(), openReceiver(), openReceiver(() => undefined)]);
@@ -158,7 +159,7 @@ describe('nothing is lost', () => {
     } finally {
       await Promise.all(others.map((one) => one.close()));
     }
-  }, 120_000);
+  }, 180_000);
 
   it('when the worker is told to stop in the middle of a drain', async () => {
     receiver.answer = (response) => { setTimeout(() => response.end(), 20); };
@@ -168,7 +169,7 @@ describe('nothing is lost', () => {
     await stack.worker.restart();
     await eventually(async () => (await statuses(endpoint)).delivered === 200, patient);
     expect(receiver.received).toHaveLength(200);
-  }, 120_000);
+  }, 180_000);
 
   it('while Temporal is away, and delivery resumes within 15 s of its return', async () => {
     const endpoint = await register();
@@ -176,6 +177,7 @@ describe('nothing is lost', () => {
     await eventually(async () => (await statuses(endpoint)).delivered === 1, patient);
     await stack.temporal.kill9();
     await emit(20);
+    await untilShown(stack.databaseUrl);
     const { delivered = 0, pending = 0 } = await statuses(endpoint);
     expect(delivered + pending).toBe(21);
     await stack.temporal.restart();
@@ -183,7 +185,7 @@ describe('nothing is lost', () => {
     await eventually(() => new Set(receiver.ids()).size === 21, patient);
     expect(performance.now() - back).toBeLessThan(15_000);
     await eventually(async () => (await statuses(endpoint)).delivered === 21, patient);
-  }, 120_000);
+  }, 180_000);
 
   it('when Postgres goes away in the middle of a drain', async () => {
     receiver.answer = (response) => { setTimeout(() => response.end(), 20); };
@@ -194,7 +196,7 @@ describe('nothing is lost', () => {
     await stack.postgres.restart();
     await eventually(async () => (await statuses(endpoint)).delivered === 100, patient);
     expect(new Set(receiver.ids()).size).toBe(100);
-  }, 120_000);
+  }, 180_000);
 
   it('while the clock of the processes jumps by hours and back', async () => {
     const endpoint = await register();
@@ -212,5 +214,5 @@ describe('nothing is lost', () => {
     expect(receiver.received).toHaveLength(8);
     const times = receiver.received.map(({ headers }) => Number(headers['webhook-timestamp']));
     expect(Math.max(...times) - Math.min(...times)).toBeGreaterThan(9 * 3_600);
-  }, 120_000);
+  }, 180_000);
 });

@@ -1,6 +1,7 @@
 import { connect } from '../../libs/db/client.js';
 import { parsePublicId } from '../../libs/views/ids.js';
 import { freshAccount, type TestAccount } from '../support/account.js';
+import { untilShown } from '../support/events.js';
 import { openReceiver, status, type Receiver } from '../support/receiver.js';
 import { eventually, shared } from '../support/stack.js';
 
@@ -60,6 +61,7 @@ describe('events', () => {
   it('are followed by cursor to the last one, once each', async () => {
     const id = await endpoint();
     for (let index = 0; index < 6; index += 1) await account.admin.put(`/webhook-endpoints/${id}`, { description: String(index) });
+    await untilShown();
     const seen: string[] = [];
     let cursor = '';
     do {
@@ -112,6 +114,7 @@ describe('sending again', () => {
       [good]: { event_id: event.id, webhook_id: good, response_code: 200, response_text: 'ok', attempt_time: expect.any(String) },
       [bad]: { event_id: event.id, webhook_id: bad, response_code: 500, response_text: '', attempt_time: expect.any(String) },
     });
+    await untilShown();
     const { body } = await account.readOnly.get(`/webhook-deliveries?event_id=${event.id}`);
     expect(Object.fromEntries(body.data.map((row: { endpoint_id: string; status: string }) => [row.endpoint_id, row.status]))).toEqual({ [good]: 'delivered', [bad]: 'pending' });
   });
@@ -194,6 +197,7 @@ describe('deliveries', () => {
       expect((await account.admin.send(method, `/webhook-deliveries/${id}${path}`)).status).toBe(404);
       expect((await account.operator.send(method, target)).status).toBe(method === 'GET' ? 200 : 403);
     }
+    await untilShown();
     expect((await stranger.readOnly.get('/webhook-deliveries')).body.data).toEqual([]);
     expect((await account.readOnly.get('/webhook-deliveries?status=pending')).body.data).toMatchObject([{ id: delivery }]);
     for (const query of ['endpoint_id=x', 'event_id=x', 'status=lost', 'since=x', 'limit=x', 'other=1']) expect((await account.readOnly.get(`/webhook-deliveries?${query}`)).status).toBe(422);

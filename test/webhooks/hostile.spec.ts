@@ -9,7 +9,7 @@ import { eventually } from '../support/stack.js';
 
 const deadlineMs = 600;
 /** What a loaded machine may add before a timer runs. */
-const late = 1_400;
+const late = 9_400;
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -122,19 +122,21 @@ describe('a hostile receiver', () => {
   it('is cut off by the deadline or refused, whatever it does: its socket and slot are free again, and memory stays flat', async () => {
     const before = process.memoryUsage();
     const one = poster({ maxSockets: corpus.length });
-    const run = async ([name, answer, expected]: (typeof corpus)[number]) => {
+    const patient = poster({ deadlineMs: deadlineMs + late });
+    const run = async ([name, answer, expected]: (typeof corpus)[number], by = one) => {
       const receiver = await hostile(answer);
-      return { name, expected: [expected].flat(), receiver, result: await one.post(post(http(receiver))) };
+      return { name, expected: [expected].flat(), receiver, result: await by.post(post(http(receiver))) };
     };
-    const ran = await Promise.all(corpus.filter(([, , expected]) => expected === cut).map(run));
-    for (const quick of corpus.filter(([, , expected]) => expected !== cut)) ran.push(await run(quick));
+    const isCut = ([, , expected]: (typeof corpus)[number]) => [expected].flat().includes(cut);
+    const ran = await Promise.all(corpus.filter(isCut).map((each) => run(each)));
+    for (const quick of corpus.filter((each) => !isCut(each))) ran.push(await run(quick, patient));
     for (const { name, expected, receiver, result } of ran) {
       const { status, failure } = result;
       expect([name, expected]).toEqual([name, expect.arrayContaining([{ status, failure }])]);
       expect([name, result.durationMs < deadlineMs + late, receiver.calls]).toEqual([name, true, 1]);
       expect([name, (result.excerpt ?? '').length <= 4096, receiver.sent() < 8_000_000]).toEqual([name, true, true]);
     }
-    expect(one.open).toBe(0);
+    expect([one.open, patient.open]).toEqual([0, 0]);
     const cutOff = ran.filter(({ name, result }) => result.failure !== null || /10 GB|without end/.test(name));
     await eventually(() => cutOff.every(({ receiver }) => receiver.sockets.size === 0));
     const after = process.memoryUsage();
@@ -144,7 +146,7 @@ describe('a hostile receiver', () => {
   it('gives its slot to the next post', async () => {
     const silent = await hostile(() => undefined);
     const good = await hostile((socket) => socket.end(`${begin}content-length: 2\r\n\r\nok`));
-    const narrow = poster({ maxSockets: 1, deadlineMs: 300 });
+    const narrow = poster({ maxSockets: 1, deadlineMs: 1_500 });
     const results = await Promise.all([http(silent), http(good), http(silent), http(good)].map((url) => narrow.post(post(url))));
     expect(results.map(({ status, failure }) => status ?? failure)).toEqual(['timed_out', 200, 'timed_out', 200]);
     expect(narrow.open).toBe(0);
@@ -188,7 +190,7 @@ describe('a receiver\'s certificate', () => {
   it('counts only if it is valid now, for this name, and from a known authority', async () => {
     for (const [name, shown, expected] of cases) {
       const receiver = await hostile((socket) => socket.end(`${begin}content-length: 2\r\n\r\nok`), shown);
-      const one = poster({ authorities: [root.cert], resolve: async () => [{ address: '127.0.0.1', family: 4 }], deadlineMs: 3_000 });
+      const one = poster({ authorities: [root.cert], resolve: async () => [{ address: '127.0.0.1', family: 4 }], deadlineMs: 20_000 });
       const { status, failure, timings } = await one.post(post(`https://${host}:${receiver.port}/hostile`));
       expect([name, { status, failure }]).toEqual([name, expected]);
       if (failure === null) expect(Object.keys(timings)).toEqual(['resolve', 'connect', 'tls', 'first_byte']);
@@ -235,7 +237,7 @@ describe('a name', () => {
       asked.push(name);
       return answers(asked.length === 1 ? '127.0.0.2' : '127.0.0.1');
     };
-    const one = poster({ ...strict, resolve, authorities: [root.cert], deadlineMs: 3_000 });
+    const one = poster({ ...strict, resolve, authorities: [root.cert], deadlineMs: 20_000 });
     const url = `https://rebind.example:${(server.address() as AddressInfo).port}/`;
     expect(await one.post(post(url))).toMatchObject({ status: 200, address: expect.stringMatching(/^127\.0\.0\.2:/) });
     expect(asked).toEqual(['rebind.example']);

@@ -59,7 +59,7 @@ describe('signalbox listen', () => {
     receiver.answer = status(500);
     cable.cut();
     ids.push(await customer('2@example.com'), await customer('3@example.com'));
-    await eventually(() => receiver.received.length === 3, { timeoutMs: 20_000 });
+    await eventually(() => receiver.received.length === 3, { timeoutMs: 90_000 });
     ids.push(await customer('4@example.com'));
     await eventually(() => receiver.received.length === 4);
     expect(receiver.received.map(({ event }) => event.data.id)).toEqual(ids);

@@ -100,4 +100,4 @@ it('the root README: "we did not get the webhook" is answered and mended when it
   await verb('pause');
   await customers(1);
   expect(await terminal.type(giveUp)).toMatchObject([{ endpoint_id: endpoint.id, kind: 'cancel_pending', status: 'completed', total: 1, processed: 1 }]);
-}, 90_000);
+}, 180_000);

@@ -1,4 +1,5 @@
 import { freshAccount, type TestAccount } from '../support/account.js';
+import { untilShown } from '../support/events.js';
 import { openReceiver, status, type Receiver } from '../support/receiver.js';
 import { eventually } from '../support/stack.js';
 
@@ -23,6 +24,7 @@ async function customer(): Promise<string> {
 }
 
 const listed = async (path: string) => {
+  await untilShown();
   const answer = await account.readOnly.get(path);
   expect([path, answer.status]).toEqual([path, 200]);
   return answer.body.data;
@@ -31,7 +33,7 @@ const listed = async (path: string) => {
 const ended = (id: string) => eventually(async () => {
   const { body } = await account.readOnly.get(`/webhook-jobs/${id}`);
   return body.status !== 'running' && body;
-}, { timeoutMs: 30_000 });
+}, { timeoutMs: 90_000 });
 
 describe('"we did not get the webhook"', () => {
   it('is answered from the object: events, deliveries, attempts, and resent', async () => {
