@@ -5,6 +5,7 @@ import {
   accounts, customers, invoices, paymentIntents, paymentMethods, subscriptions, type CustomerRow, type InvoiceItemRow, type InvoiceRow, type PaymentIntentRow,
   type PaymentMethodRow, type SubscriptionRow,
 } from './schema/index.js';
+import { snapshot } from './snapshot.js';
 
 /** All that an invoice's page shows. */
 export interface HostedInvoice {
@@ -19,7 +20,11 @@ export interface HostedInvoice {
 }
 
 /** A finalised invoice of whatever account: its page's token is the credential. */
-export async function readHostedInvoice(db: Db, id: string): Promise<HostedInvoice | null> {
+export function readHostedInvoice(db: Db, id: string): Promise<HostedInvoice | null> {
+  return snapshot(db, (at) => readAt(at, id));
+}
+
+async function readAt(db: Db, id: string): Promise<HostedInvoice | null> {
   const [found] = await db
     .select({ invoice: invoices, sellerName: accounts.name, customer: customers, subscription: subscriptions, intent: paymentIntents, method: paymentMethods })
     .from(invoices)

@@ -52,17 +52,14 @@ export interface NumberedPage {
 export async function numberedPage<T extends ListTable>(db: Db, table: T, options: NumberedPage): Promise<{ rows: T['$inferSelect'][]; total: number }> {
   const where = and(...options.where);
   const direction = options.descending ? desc : asc;
-  const [rows, total] = await Promise.all([
-    db
-      .select()
-      .from(table as PgTable)
-      .where(where)
-      .orderBy(direction(options.sort), direction(table.id))
-      .limit(options.pageSize)
-      .offset((options.pageNumber - 1) * options.pageSize),
-    db.$count(table as PgTable, where),
-  ]);
-  return { rows: rows as T['$inferSelect'][], total };
+  const rows = await db
+    .select()
+    .from(table as PgTable)
+    .where(where)
+    .orderBy(direction(options.sort), direction(table.id))
+    .limit(options.pageSize)
+    .offset((options.pageNumber - 1) * options.pageSize);
+  return { rows: rows as T['$inferSelect'][], total: await db.$count(table as PgTable, where) };
 }
 
 export interface Keyset {

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, ne, sql, type SQL } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, ne, sql } from 'drizzle-orm';
 import { builtOnce } from './batch.js';
 import type { Db, Tx } from './client.js';
 import {
@@ -55,47 +55,44 @@ export interface IntentPartsRow {
   processorPaymentId: string | null;
 }
 
-/** What the intent's view shows of other rows, for many intents in one round trip. */
-export async function intentParts(db: Db | Tx, intentIds: string[]): Promise<Map<string, IntentPartsRow>> {
-  if (intentIds.length === 0) return new Map();
-  const { rows } = await db.execute<PartsRow>(partsSql(sql.param(intentIds)));
-  return new Map(rows.map((row) => [row.id, partsOf(row)]));
-}
+/** Drizzle leaves the table's name out where it can; in a subquery the column would then be another table's. */
+const ownId = sql.raw('"payment_intents"."id"');
 
-/** The intent with what its view shows of other rows, in one round trip; null if the account has none such. */
-export async function intentWithParts(db: Db, accountId: string, id: string): Promise<{ row: PaymentIntentRow; parts: IntentPartsRow } | null> {
-  // The parts are read afterwards: a success without its charge would be told otherwise.
-  const [intents, parts] = await readTogether(db, [ownIntent(db, { accountId, id }), ownParts(db, { intentIds: [id] })]);
-  const [found] = intents!;
-  return found ? { row: rowOf(paymentIntents, found), parts: partsOf(parts![0] as PartsRow) } : null;
-}
-
-const ownIntent = builtOnce(['accountId', 'id'], ({ accountId, id }: { accountId: string; id: string }) =>
-  sql`select * from payment_intents where id = ${id} and account_id = ${accountId}`);
-const ownParts = builtOnce(['intentIds'], ({ intentIds }: { intentIds: string[] }) => partsSql(intentIds));
-
-interface PartsRow extends Record<string, unknown> {
-  id: string;
+interface RawParts {
   charges: string[] | null;
   refunds: string[] | null;
-  kind: string | null;
-  payment: string | null;
+  last: { kind: string; payment: string | null } | null;
 }
 
-function partsOf({ charges: chargeIds, refunds: refundIds, kind, payment }: PartsRow): IntentPartsRow {
-  return { chargeIds: chargeIds ?? [], refundIds: refundIds ?? [], processorKind: kind, processorPaymentId: payment };
+/** What the intent's view shows of other rows, in the row of the surrounding query. */
+const parts = sql<RawParts>`json_build_object(
+  'charges', (select json_agg(c.id order by c.attempt_number) from charges c where c.payment_intent_id = ${ownId}),
+  'refunds', (select json_agg(r.id order by r.id) from charges c join refunds r on r.charge_id = c.id where c.payment_intent_id = ${ownId}),
+  'last', (select json_build_object('kind', p.kind, 'payment', c.processor_payment_id) from charges c join payment_processors p on p.id = c.processor_id
+    where c.payment_intent_id = ${ownId} order by c.attempt_number desc limit 1))`;
+
+const ownIntent = builtOnce(['accountId', 'id'], ({ accountId, id }: { accountId: string; id: string }) =>
+  sql`select payment_intents.*, ${parts} as parts from payment_intents where id = ${id} and account_id = ${accountId}`);
+
+/**
+ * The intent with what its view shows of other rows; null if the account has none such. One statement, so that a status never stands
+ * beside the charges of another moment; those of several callers are sent together.
+ */
+export async function intentWithParts(db: Db, accountId: string, id: string): Promise<{ row: PaymentIntentRow; parts: IntentPartsRow } | null> {
+  const [intents] = await readTogether(db, [ownIntent(db, { accountId, id })]);
+  const [found] = intents!;
+  return found ? { row: rowOf(paymentIntents, found), parts: partsOf(found.parts as RawParts) } : null;
 }
 
-function partsSql(intentIds: unknown): SQL {
-  return sql`
-    select i.id,
-           (select array_agg(c.id::text order by c.attempt_number) from charges c where c.payment_intent_id = i.id) as charges,
-           (select array_agg(r.id::text order by r.id) from charges c join refunds r on r.charge_id = c.id where c.payment_intent_id = i.id) as refunds,
-           last.kind, last.payment
-      from unnest(${intentIds}::uuid[]) as i(id)
-      left join lateral (
-        select p.kind, c.processor_payment_id as payment from charges c join payment_processors p on p.id = c.processor_id
-         where c.payment_intent_id = i.id order by c.attempt_number desc limit 1) last on true`;
+/** What the views of many intents show of other rows, in one statement. */
+export async function intentParts(db: Db | Tx, intentIds: string[]): Promise<Map<string, IntentPartsRow>> {
+  if (intentIds.length === 0) return new Map();
+  const rows = await db.select({ id: paymentIntents.id, parts }).from(paymentIntents).where(sql`${paymentIntents.id} = any(${sql.param(intentIds)}::uuid[])`);
+  return new Map(rows.map((row) => [row.id, partsOf(row.parts)]));
+}
+
+function partsOf({ charges: chargeIds, refunds: refundIds, last }: RawParts): IntentPartsRow {
+  return { chargeIds: chargeIds ?? [], refundIds: refundIds ?? [], processorKind: last?.kind ?? null, processorPaymentId: last?.payment ?? null };
 }
 
 export async function chargeOf(db: Db | Tx, accountId: string, id: string): Promise<ChargeRow | null> {

@@ -43,9 +43,14 @@ export function lineOf(row: InvoiceItemRow): InvoiceLine {
   return { subscriptionItemId, priceId, productId, name, description, quantity, amountAtom, proration, periodStart, periodEnd, debitItemId };
 }
 
-/** The last period that was invoiced ends then. */
-const latestEnd = (subscriptionId: string) => sql`(select n.period_end from invoices n
+/** The invoice of the last period: its id, or when the period begins. Whatever belongs to the period was made with it or later. */
+const latest = (column: 'id' | 'period_start', subscriptionId: string) => sql`(select ${sql.raw(`n.${column}`)} from invoices n
   where n.subscription_id = ${subscriptionId} and n.period_key is not null order by n.period_start desc, n.id desc limit 1)`;
+
+/** What an invoice that began a new interval gave back of the period before. */
+const brought = sql<string>`case when invoices.billing_reason = 'subscription_update' and invoices.period_key is not null then (
+  select coalesce(-sum(c.amount_atom), 0) from invoice_items c
+   where c.invoice_id = invoices.id and c.deleted_at is null and c.debit_item_id is not null and c.amount_atom < 0 and c.period_start = invoices.period_start) else 0 end`;
 
 /**
  * The newest debit of each item in the current period, unless it was given back already or its invoice is worth nothing. Uses
@@ -65,7 +70,8 @@ export async function readBilledLines(db: Db | Tx, subscriptionId: string): Prom
         sql`${invoiceItems.subscriptionItemId} is not null and ${invoiceItems.amountAtom} > 0 and ${invoiceItems.debitItemId} is null`,
         isNull(invoiceItems.deletedAt),
         sql`coalesce(${invoices.status}, 'open') not in ('void', 'uncollectible')`,
-        sql`${invoiceItems.periodEnd} >= ${latestEnd(subscriptionId)}`,
+        sql`${invoiceItems.periodEnd} >= ${latest('period_start', subscriptionId)} and ${invoiceItems.periodStart} >= ${latest('period_start', subscriptionId)}`,
+        sql`(${invoiceItems.invoiceId} = ${latest('id', subscriptionId)} or ${invoiceItems.id} > ${latest('id', subscriptionId)})`,
         sql`not exists (select 1 from invoice_items c left join invoices i on i.id = c.invoice_id
           where c.debit_item_id = ${invoiceItems.id} and c.deleted_at is null and coalesce(i.status, 'open') <> 'void')`,
       ),
@@ -77,18 +83,21 @@ export async function readBilledLines(db: Db | Tx, subscriptionId: string): Prom
 /** Paid invoices of the current period, oldest first. */
 export async function readPeriodInvoices(db: Db | Tx, subscriptionId: string): Promise<InvoiceFacts[]> {
   const rows = await db
-    .select()
+    .select({ invoice: invoices, brought })
     .from(invoices)
     .where(
       and(
         eq(invoices.subscriptionId, subscriptionId),
         eq(invoices.status, 'paid'),
         sql`${invoices.billingReason} <> 'manual'`,
-        sql`${invoices.periodEnd} >= ${latestEnd(subscriptionId)}`,
+        sql`${invoices.id} >= ${latest('id', subscriptionId)}`,
       ),
     )
     .orderBy(asc(invoices.id));
-  return rows.map((row) => ({ ...row, billingReason: row.billingReason as InvoiceFacts['billingReason'], payment: 'succeeded', failure: null }));
+  return rows.map(({ invoice, brought: broughtAtom }) => {
+    const billingReason = invoice.billingReason as InvoiceFacts['billingReason'];
+    return { ...invoice, billingReason, payment: 'succeeded', failure: null, broughtAtom: Number(broughtAtom) };
+  });
 }
 
 /** What at least one enabled connection of the account can charge, in atoms. */

@@ -1,3 +1,4 @@
+import { raiseAttention } from './attention.writes.js';
 import type { Change } from '../domain/change/change.js';
 import type { EmailWish } from '../domain/email/email.js';
 import type { InvoiceDraft } from '../domain/invoice/invoice.draft.js';
@@ -29,4 +30,10 @@ export function emailOf(row: SubscriptionRow, { commandId }: Change, { kind, inv
     trialEnd: row.trialEnd?.toISOString() ?? null,
   };
   return { kind, customerId: row.customerId, factKey: `${kind}:${invoiceId ?? row.id}:${commandId}`, invoiceId, subscriptionId: row.id, data };
+}
+
+/** Periods passed unseen: a person may not want all of them to be charged. */
+export async function raiseMissedPeriods(tx: Tx, row: SubscriptionRow, reason: string, at: Date): Promise<void> {
+  const actions = ['Void the invoices that must not be charged.', 'Cancel the subscription.', 'Resolve this to let one be charged a day.'];
+  await raiseAttention(tx, { accountId: row.accountId, type: 'subscription_missed_periods', kind: 'sub', objectId: row.id, reason, actions }, at);
 }

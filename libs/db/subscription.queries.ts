@@ -48,6 +48,17 @@ export async function readPricedItems(db: Db | Tx, subscriptionIds: string[]): P
     .orderBy(asc(subscriptionItems.id));
 }
 
+/** One item that stands. */
+export async function readPricedItem(db: Db, accountId: string, id: string): Promise<PricedItem | undefined> {
+  const [found] = await db
+    .select({ item: subscriptionItems, price: prices, product: products })
+    .from(subscriptionItems)
+    .innerJoin(prices, eq(prices.id, subscriptionItems.priceId))
+    .innerJoin(products, eq(products.id, subscriptionItems.productId))
+    .where(and(eq(subscriptionItems.id, id), eq(subscriptionItems.accountId, accountId), isNull(subscriptionItems.removedAt)));
+  return found;
+}
+
 /** Published subscriptions with their items, in the order of the rows. */
 export async function subscriptionViews(db: Db | Tx, rows: SubscriptionRow[], environment: Environment): Promise<SubscriptionView[]> {
   const items = await readPricedItems(db, rows.map(({ id }) => id));

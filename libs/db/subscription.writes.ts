@@ -2,12 +2,11 @@ import { and, eq } from 'drizzle-orm';
 import type { Change } from '../domain/change/change.js';
 import { isOwed } from '../domain/invoice/invoice.machine.js';
 import { planCreate } from '../domain/subscription/create-subscription.js';
-import type { Facts, Plan, SubscriptionEvent } from '../domain/subscription/plan.js';
+import type { Facts, Plan } from '../domain/subscription/plan.js';
 import { planCommand, type CommandOutcome, type SubscriptionCommand } from '../domain/subscription/subscription.command.js';
 import { nextDue } from '../domain/subscription/subscription.schedule.js';
 import type { SubscriptionState } from '../domain/subscription/subscription.state.js';
 import { DomainError, notFound } from '../errors/domain-error.js';
-import { raiseAttention } from './attention.writes.js';
 import { orFail } from './batch.js';
 import type { Tx } from './client.js';
 import { defer, isCollecting } from './deferred.js';
@@ -15,16 +14,17 @@ import { updateStatement } from './statement.js';
 import { findCommand, oncePerCommand } from './command.writes.js';
 import { enterBalance, lockBalance } from './customer-balance.writes.js';
 import { queueEmail } from './email.writes.js';
-import { appendEvents, previousValues, tellTogether, type EventDraft } from './event.writes.js';
+import { appendEvents, tellTogether } from './event.writes.js';
 import { findInvoice } from './invoice.queries.js';
 import { closeInvoice, insertInvoice, linkIntent, markPastDue, markReminded, type NewInvoice } from './invoice.writes.js';
-import { emailOf, tellUpcoming } from './subscription-notices.writes.js';
+import { eventsOf } from './subscription-event.js';
+import { emailOf, raiseMissedPeriods, tellUpcoming } from './subscription-notices.writes.js';
 import { addPendingLines, dropPendingLines } from './pending-line.writes.js';
 import { markPricesUsed } from './price.writes.js';
 import { ownTime } from './subscription-time.writes.js';
 import { writeItemChanges } from './subscription-item.writes.js';
 import { checkExpectedTotal, resolveItemPrices, resolveSubscription, type SubscriptionRequest } from './subscription-prices.queries.js';
-import { pricedItemView, readFacts, readPricedItems, viewWithItems, type Clockwork, type PricedItem } from './subscription.queries.js';
+import { readFacts, readPricedItems, type Clockwork } from './subscription.queries.js';
 import { runFrom, runOf } from './subscription-run.queries.js';
 import type { Standing } from './subscription-standing.queries.js';
 import { factsOfNew, givenBack, itemRows, nameAfter, subscriptionRow } from './subscription.record.js';
@@ -148,7 +148,7 @@ export async function applyPlan(tx: Tx, change: Change, { before, row, plan, fac
   for (const invoiceId of plan.reminded) await markReminded(tx, change, { invoiceId, at: now });
   if (plan.upcoming) await tellUpcoming(tx, change, { row: written, draft: plan.upcoming });
   for (const { kind, invoiceId } of plan.emails) await queueEmail(tx, change, emailOf(written, change, { kind, invoiceId }));
-  if (plan.attention) await missedPeriods(tx, written, plan.attention, now);
+  if (plan.attention) await raiseMissedPeriods(tx, written, plan.attention, now);
   const items = known && !changesItems ? known.items : await readPricedItems(tx, [row.id]);
   await appendEvents(tx, change, eventsOf(change, { before, itemsBefore, items, row: written, events: plan.events }));
   const charging = begun ?? known?.intents.get(written.chargingInvoiceId ?? '');
@@ -241,51 +241,6 @@ async function close(tx: Tx, change: Change, { closed: { invoiceId, as, message 
 async function credit(tx: Tx, change: Change, { row, amountAtom, now }: { row: SubscriptionRow; amountAtom: number; now: Date }): Promise<void> {
   const entry = { customerId: row.customerId, currency: row.currency, amountAtom, type: 'adjustment' as const, invoiceId: null };
   await enterBalance(tx, change, { ...entry, description: 'Unused time of a cancelled subscription' }, now);
-}
-
-async function missedPeriods(tx: Tx, row: SubscriptionRow, reason: string, at: Date): Promise<void> {
-  const actions = ['Void the invoices that must not be charged.', 'Cancel the subscription.', 'Resolve this to let one be charged a day.'];
-  await raiseAttention(tx, { accountId: row.accountId, type: 'subscription_missed_periods', kind: 'sub', objectId: row.id, reason, actions }, at);
-}
-
-interface Told {
-  before: SubscriptionRow | null;
-  itemsBefore: PricedItem[] | null;
-  row: SubscriptionRow;
-  items: PricedItem[];
-  events: SubscriptionEvent[];
-}
-
-function eventsOf(change: Change, { before, itemsBefore, row, items, events }: Told): EventDraft[] {
-  const data = viewWithItems(row, items, change.environment);
-  const previous = before ? previousValues(viewWithItems(before, itemsBefore ?? items, change.environment), data) : null;
-  const told = events.length === 0 && previous && isWorthTelling(data, previous) ? (['updated'] as const) : events;
-  const own = told.map((event): EventDraft => ({
-    type: `customer.subscription.${event}`,
-    kind: 'sub',
-    objectId: row.id,
-    customerId: row.customerId,
-    data,
-    previous: event === 'created' ? null : (previous ?? {}),
-  }));
-  return before ? own : [...own, ...itemEvents(change, row, items)];
-}
-
-/** Not if all that changed is that an attempt begins, which the payment's own events tell. */
-function isWorthTelling(data: { next_payment_attempt_at: string | null }, previous: object): boolean {
-  const begins = data.next_payment_attempt_at === null;
-  return Object.keys(previous).some((key) => key !== 'updated_at' && !(begins && key === 'next_payment_attempt_at'));
-}
-
-function itemEvents(change: Change, row: SubscriptionRow, items: PricedItem[]): EventDraft[] {
-  return items.map((priced) => ({
-    type: 'subscription_item.created',
-    kind: 'si',
-    objectId: priced.item.id,
-    customerId: row.customerId,
-    data: pricedItemView(priced, change.environment),
-    previous: null,
-  }));
 }
 
 export async function unchanged(tx: Tx, change: Change, row: SubscriptionRow): Promise<WriteResult> {

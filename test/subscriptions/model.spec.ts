@@ -30,7 +30,7 @@ const lives = fc.tuple(
     }).map((kind): Beginning => ({ ...some, ...kind, now: frozen, count: 1, balanceAtom: 0, outcomes: [], answers, jitterSeconds: 0, announceDays: 3 })),
   ),
   histories
-    .map((acts) => acts.filter(({ does }) => does !== 'answer' && does !== 'items').map((act) => (act.does === 'wait' ? { ...act, ms: Math.min(act.ms, 60 * day) + hour } : act)))
+    .map((acts) => acts.filter(({ does }) => does !== 'answer' && does !== 'items' && does !== 'interval').map((act) => (act.does === 'wait' ? { ...act, ms: Math.min(act.ms, 60 * day) + hour } : act)))
     .chain((acts) => fc.tuple(...acts.map((act): fc.Arbitrary<Act> => (act.does === 'method' ? methods.map((method) => ({ does: 'method', method })) : fc.constant(act)))))
     .filter((acts) => acts.length >= 5 && acts.length <= 14 && acts.filter(({ does }) => does === 'wait').length >= 2),
 );

@@ -53,7 +53,7 @@ function unusedSecondsOf(s: SubscriptionState, at: Date): number {
   return s.keptTime ? (s.keptTime.seconds ?? 0) : secondsBetween(at, s.currentPeriodEnd);
 }
 
-/** What was paid from the balance goes back there, and what no processor took; what the balance was given is taken off. */
+/** What was paid from the balance or by unused time goes to the balance, and what no processor took; what the balance was given is taken off. */
 function wholePeriod(invoices: readonly InvoiceFacts[]): Pick<Plan, 'creditAtom' | 'refunds'> {
   let given = invoices.reduce((sum, { creditedAtom }) => sum + (creditedAtom ?? 0), 0);
   const less = (amountAtom: number) => {
@@ -61,7 +61,10 @@ function wholePeriod(invoices: readonly InvoiceFacts[]): Pick<Plan, 'creditAtom'
     given -= taken;
     return amountAtom - taken;
   };
-  const fromBalance = invoices.reduce((sum, { totalAtom, dueAtom, paidAtom, paidOutOfBand }) => sum + Math.max(0, totalAtom) - dueAtom + (paidOutOfBand ? paidAtom : 0), 0);
+  const fromBalance = invoices.reduce(
+    (sum, { totalAtom, dueAtom, paidAtom, paidOutOfBand, broughtAtom }) => sum + Math.max(0, totalAtom) - dueAtom + (paidOutOfBand ? paidAtom : 0) + (broughtAtom ?? 0),
+    0,
+  );
   const creditAtom = less(fromBalance);
   const refunds = invoices.flatMap(({ id, paidOutOfBand, paidAtom, refundedAtom }) => {
     const amountAtom = paidOutOfBand ? 0 : less(paidAtom - refundedAtom);

@@ -36,7 +36,10 @@ export function changesOf(s: SubscriptionState, input: ChangeItemsInput, facts: 
   const interval = assertTogether(s, input, running(wanted));
   const isUnbilled = s.billingStatus === 'scheduled' || s.billingStatus === 'incomplete' || (s.trialEnd !== null && s.currentPeriodStart < s.trialEnd);
   if (input.proration !== 'none' || isUnbilled || sameInterval(interval, intervalOf(s))) {
-    assertTogether(s, input, turnOver(wanted).items);
+    const next = assertTogether(s, input, turnOver(wanted).items);
+    if (!isUnbilled && !sameInterval(interval, intervalOf(s)) && !sameInterval(next, interval)) {
+      throw invalidField([...input.items[0]!.path, 'price_id'], 'A new billing interval begins a period now: what begins or stays with that period must have it too');
+    }
     return { items: changes, interval };
   }
   const later = changes.flatMap((change) => deferred(change, input, facts));

@@ -27,6 +27,8 @@ export interface InvoiceFacts {
   billingReason?: BillingReason;
   /** What a negative total gave to the balance. */
   creditedAtom?: number;
+  /** What the unused time of the period before was worth, where a new interval began; read with `periodInvoices`. */
+  broughtAtom?: number;
   /** It is for a period of the subscription, not for a change within one. */
   beginsPeriod?: boolean;
   finalizedAt?: Date | null;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Act, Beginning, ItemAct, Outcome } from './model/model.act.js';
+import type { Act, Beginning, ItemAct, Outcome, Rhythm } from './model/model.act.js';
 import { day, hour } from './model/model.calendar.js';
 
 const seconds = (max: number) => fc.integer({ min: 0, max: max / 1000 }).map((n) => n * 1000);
@@ -34,16 +34,26 @@ export const beginnings: fc.Arbitrary<Beginning> = fc.record({
 });
 const units = fc.constantFrom(0, 1, 999, 3_100, 10_001);
 const quantity = fc.integer({ min: 1, max: 7 });
+const rhythms: fc.Arbitrary<Rhythm> = fc.record({ unit: fc.constantFrom('month' as const, 'week' as const, 'day' as const, 'year' as const), count: fc.constantFrom(1, 1, 3) });
+const how = fc.constantFrom('create_prorations' as const, 'always_invoice' as const, 'none' as const);
+const rarely = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.oneof({ weight: 7, arbitrary: fc.constant(null) }, { weight: 1, arbitrary });
 const itemActs: fc.Arbitrary<ItemAct> = fc.oneof(
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('add' as const), sold: fc.record({ unitAtom: units, quantity }) }) },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('change' as const), item: fc.nat(3), quantity, unitAtom: fc.option(units) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove' as const), item: fc.nat(3) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('add' as const), sold: fc.record({ unitAtom: units, quantity }), rhythm: rarely(rhythms), nextPeriod: fc.boolean() }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('change' as const), item: fc.nat(3), quantity, unitAtom: fc.option(units), rhythm: rarely(rhythms),
+      nextPeriod: fc.constantFrom(null, null, null, null, false, true), ends: fc.constantFrom(null, null, null, true, false),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove' as const), item: fc.nat(3), atEnd: fc.boolean() }) },
 );
 const itemChanges = fc.record({
   does: fc.constant('items' as const),
   changes: fc.array(itemActs, { minLength: 1, maxLength: 2 }),
-  how: fc.constantFrom('create_prorations' as const, 'always_invoice' as const, 'none' as const),
+  how,
 });
+const intervalChanges = fc.record({ does: fc.constant('interval' as const), rhythm: rhythms, unitAtom: units, how });
 const acts: fc.Arbitrary<Act> = fc.oneof(
   { weight: 7, arbitrary: fc.record({ does: fc.constant('wait' as const), ms: fc.oneof(seconds(60_000), seconds(8 * hour), seconds(20 * day), seconds(120 * day)) }) },
   { weight: 2, arbitrary: fc.constant<Act>({ does: 'pause' }) },
@@ -57,6 +67,7 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ does: fc.constant('method' as const), method: fc.constantFrom('a', 'b', null) }) },
   { weight: 3, arbitrary: fc.record({ does: fc.constant('answer' as const), outcome: fc.constantFrom('approved' as const, 'approved' as const, 'soft_decline' as const, 'hard_decline' as const) }) },
   { weight: 4, arbitrary: itemChanges },
+  { weight: 2, arbitrary: intervalChanges },
   { weight: 2, arbitrary: fc.record({ does: fc.constant('byHand' as const), which: fc.nat(3), to: fc.constantFrom('paid' as const, 'void' as const) }) },
 );
 /** What a merchant, a customer and time do to it. */

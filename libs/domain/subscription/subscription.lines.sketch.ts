@@ -30,14 +30,22 @@ export class LinesSketch {
 
   billed(): BilledLine[] {
     const latest = this.latest();
-    const debits = this.all.filter((stored) => this.isStanding(stored) && (!latest || stored.line.periodEnd >= latest.periodEnd));
+    const first = latest ? this.all.findIndex(({ invoiceId }) => invoiceId === latest.id) : 0;
+    const debits = this.all.filter((stored, n) => this.isStanding(stored) && (!latest || (stored.line.periodStart >= latest.periodStart && (stored.invoiceId === latest.id || n >= first))));
     const newest = new Map(debits.map((stored) => [stored.line.subscriptionItemId, stored]));
     return [...newest.values()].map(({ id, line, invoiceId }) => ({ ...line, id, invoice: invoiceId ? this.invoice(invoiceId) : null }));
   }
 
   periodInvoices(): InvoiceFacts[] {
     const latest = this.latest();
-    return this.invoices.filter(({ status, periodEnd }) => status === 'paid' && periodEnd >= latest!.periodEnd);
+    const current = this.invoices.slice(this.invoices.indexOf(latest!)).filter(({ status }) => status === 'paid');
+    return current.map((invoice) => ({ ...invoice, broughtAtom: this.broughtInto(invoice) }));
+  }
+
+  private broughtInto({ id, beginsPeriod, billingReason, periodStart }: InvoiceFacts): number {
+    if (!beginsPeriod || billingReason !== 'subscription_update') return 0;
+    const back = this.all.filter(({ invoiceId, waited, line }) => invoiceId === id && !waited && line.debitItemId && line.periodStart.getTime() === periodStart.getTime());
+    return -back.reduce((sum, { line }) => sum + line.amountAtom, 0);
   }
 
   /** The last period that was invoiced, also where nothing was collected for it. */

@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { eq, isNotNull, isNull, sql, type AnyColumn, type SQL } from 'drizzle-orm';
+import type { Db } from '../../../../libs/db/client.js';
+import { snapshot } from '../../../../libs/db/snapshot.js';
 import { findStop, settleEarlierWrites, waitingFor } from '../../../../libs/db/charge-stop.queries.js';
 import { liftStop, startStop } from '../../../../libs/db/charge-stop.writes.js';
 import { transact } from '../../../../libs/db/change.js';
@@ -12,7 +14,7 @@ import { chargeStopView } from '../../../../libs/views/charge-stop.view.js';
 import type { Caller } from '../kernel/callers.js';
 import { bodyId, pathId, unknownReference } from '../kernel/ids.js';
 import { Infrastructure } from '../kernel/infrastructure.js';
-import { cursorPage } from '../kernel/lists.js';
+import { composedPage } from '../kernel/lists.js';
 import type { ChargeStopsQuery, LiftChargeStopBody, ListChargeStopsBody, StartChargeStopBody } from './charge-stops.dto.js';
 
 const lastChange = sql`coalesce(drained_at, lifted_at, started_at)` as unknown as AnyColumn;
@@ -37,25 +39,29 @@ export class ChargeStopsService {
   }
 
   async get(caller: Caller, publicId: string) {
-    const row = await findStop(this.infrastructure.db, caller.accountId, pathId('stop', publicId, caller));
-    if (!row) throw notFound('charge stop');
-    return (await this.views(caller, [row]))[0]!;
+    const stopId = pathId('stop', publicId, caller);
+    return snapshot(this.infrastructure.db, async (db) => {
+      const row = await findStop(db, caller.accountId, stopId);
+      if (!row) throw notFound('charge stop');
+      return (await this.views(db, caller, [row]))[0]!;
+    });
   }
 
   async browse(caller: Caller, query: ChargeStopsQuery) {
-    const page = await cursorPage(this.infrastructure.db, chargeStops, query, { where: this.conditions(caller, query), view: (row) => row });
-    return { ...page, data: await this.views(caller, page.data) };
+    return composedPage(this.infrastructure.db, chargeStops, query, { where: this.conditions(caller, query), views: (db, rows) => this.views(db, caller, rows) });
   }
 
   async list(caller: Caller, body: ListChargeStopsBody) {
-    const { rows, total } = await numberedPage(this.infrastructure.db, chargeStops, {
-      where: [...this.conditions(caller, body), ...inRange(chargeStops.startedAt, body.created_at), ...inRange(lastChange, body.updated_at)],
-      sort: body.sort_key === 'created_at' ? chargeStops.startedAt : lastChange,
-      descending: body.sort_descending,
-      pageNumber: body.page_number,
-      pageSize: body.page_size,
+    return snapshot(this.infrastructure.db, async (db) => {
+      const { rows, total } = await numberedPage(db, chargeStops, {
+        where: [...this.conditions(caller, body), ...inRange(chargeStops.startedAt, body.created_at), ...inRange(lastChange, body.updated_at)],
+        sort: body.sort_key === 'created_at' ? chargeStops.startedAt : lastChange,
+        descending: body.sort_descending,
+        pageNumber: body.page_number,
+        pageSize: body.page_size,
+      });
+      return { data: await this.views(db, caller, rows), page_number: body.page_number, page_size: body.page_size, total_objects: total };
     });
-    return { data: await this.views(caller, rows), page_number: body.page_number, page_size: body.page_size, total_objects: total };
   }
 
   private async stoppedId(caller: Caller, { scope, object_id: id }: StartChargeStopBody): Promise<string> {
@@ -80,8 +86,8 @@ export class ChargeStopsService {
     return [eq(chargeStops.accountId, caller.accountId), ...equals(chargeStops.scope, scope), ...(status ? states[status] : [])];
   }
 
-  private async views(caller: Caller, rows: ChargeStopRow[]) {
-    const waiting = await waitingFor(this.infrastructure.db, caller.accountId, rows.map((row) => row.id));
+  private async views(db: Db, caller: Caller, rows: ChargeStopRow[]) {
+    const waiting = await waitingFor(db, caller.accountId, rows.map((row) => row.id));
     return rows.map((row) => chargeStopView(row, caller.environment, waiting.get(row.id) ?? 0));
   }
 }

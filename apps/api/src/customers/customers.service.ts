@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { and, eq, inArray, isNull, or, type SQL } from 'drizzle-orm';
 import { transact } from '../../../../libs/db/change.js';
+import type { Db } from '../../../../libs/db/client.js';
 import { readCustomer, readCustomerTotals } from '../../../../libs/db/customer.queries.js';
 import { createCustomer, deleteCustomer, updateCustomer, type CustomerFields } from '../../../../libs/db/customer.writes.js';
 import { equals, matching } from '../../../../libs/db/list.queries.js';
@@ -9,11 +10,12 @@ import { customers, type CustomerRow } from '../../../../libs/db/schema/index.js
 import type { Address } from '../../../../libs/db/schema/customer.table.js';
 import { findTestClock } from '../../../../libs/db/test-clock.queries.js';
 import { invalidField, notFound } from '../../../../libs/errors/domain-error.js';
+import { publicId } from '../../../../libs/views/ids.js';
 import { customerWithTotalsView } from '../../../../libs/views/customer.view.js';
 import type { Caller } from '../kernel/callers.js';
 import { bodyId, pathId, unknownReference } from '../kernel/ids.js';
 import { Infrastructure } from '../kernel/infrastructure.js';
-import { cursorPage, listPage } from '../kernel/lists.js';
+import { composedList, composedPage } from '../kernel/lists.js';
 import type { CreateCustomerBody, CustomersQuery, ListCustomersBody, UpdateCustomerBody } from './customers.dto.js';
 
 const addressKeys = ['line1', 'line2', 'line3', 'city', 'state', 'zip_code', 'country'] as const;
@@ -28,7 +30,7 @@ export class CustomersService {
     const testClockId = await this.testClockOf(caller, body.test_clock_id);
     const fields = { address: noAddress, ...fieldsOf(caller, body, null), email: body.email, testClockId };
     const row = await transact(this.infrastructure.db, caller.change(), (tx) => createCustomer(tx, caller.change(), { id: caller.objectId(), fields }));
-    return this.show(row);
+    return this.get(caller, publicId('cus', caller.environment, row.id));
   }
 
   async get(caller: Caller, id: string) {
@@ -41,7 +43,7 @@ export class CustomersService {
     const customerId = pathId('cus', id, caller);
     const row = await transact(this.infrastructure.db, caller.change(), (tx) =>
       updateCustomer(tx, caller.change(), { id: customerId, patch: (before) => fieldsOf(caller, body, before.address) }));
-    return this.show(row);
+    return this.get(caller, publicId('cus', caller.environment, row.id));
   }
 
   async delete(caller: Caller, id: string) {
@@ -56,7 +58,7 @@ export class CustomersService {
 
   async list(caller: Caller, body: ListCustomersBody) {
     const nothing: SQL[] = body.coupon_id ? [eq(customers.id, '00000000-0000-0000-0000-000000000000')] : [];
-    const page = await listPage(this.infrastructure.db, customers, body, {
+    return composedList(this.infrastructure.db, customers, body, {
       where: [
         ...this.own(caller),
         ...equals(customers.email, body.email),
@@ -65,15 +67,13 @@ export class CustomersService {
         ...nothing,
       ],
       sorts: { email: customers.email },
-      view: (row) => row,
+      views: (db, rows) => this.showAll(db, rows),
     });
-    return { ...page, data: await this.showAll(page.data) };
   }
 
   async browse(caller: Caller, query: CustomersQuery) {
     const where = [...this.own(caller), ...equals(customers.email, query.email)];
-    const page = await cursorPage(this.infrastructure.db, customers, query, { where, view: (row) => row });
-    return { ...page, data: await this.showAll(page.data) };
+    return composedPage(this.infrastructure.db, customers, query, { where, views: (db, rows) => this.showAll(db, rows) });
   }
 
   private async testClockOf(caller: Caller, id: string | null | undefined): Promise<string | null> {
@@ -88,13 +88,8 @@ export class CustomersService {
     return [eq(customers.accountId, caller.accountId), isNull(customers.deletedAt)];
   }
 
-  private async show(row: CustomerRow) {
-    const [shown] = await this.showAll([row]);
-    return shown!;
-  }
-
-  private async showAll(rows: CustomerRow[]) {
-    const totals = await readCustomerTotals(this.infrastructure.db, rows.map((row) => row.id));
+  private async showAll(db: Db, rows: CustomerRow[]) {
+    const totals = await readCustomerTotals(db, rows.map((row) => row.id));
     return rows.map((row) => customerWithTotalsView(row, totals.get(row.id)!, this.infrastructure.environment));
   }
 }

@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { eq, type SQL } from 'drizzle-orm';
+import type { Db } from '../../../../libs/db/client.js';
+import { snapshot } from '../../../../libs/db/snapshot.js';
 import { transact } from '../../../../libs/db/change.js';
 import { disputedCharges, disputeOf, intentIdByTheirs } from '../../../../libs/db/dispute.queries.js';
 import { equals } from '../../../../libs/db/list.queries.js';
@@ -11,7 +13,7 @@ import { disputeView, type DisputeView } from '../../../../libs/views/dispute.vi
 import type { Caller } from '../kernel/callers.js';
 import { bodyId, pathId, unknownReference } from '../kernel/ids.js';
 import { Infrastructure } from '../kernel/infrastructure.js';
-import { cursorPage, listPage } from '../kernel/lists.js';
+import { composedList, composedPage } from '../kernel/lists.js';
 import type { CreateDisputeBody, DisputesQuery, ListDisputesBody } from './disputes.dto.js';
 
 @Injectable()
@@ -27,23 +29,24 @@ export class DisputesService {
   }
 
   async get(caller: Caller, id: string): Promise<DisputeView> {
-    const row = await disputeOf(this.infrastructure.db, caller.accountId, pathId('dp', id, caller));
-    if (!row) throw notFound('dispute');
-    return (await this.views([row]))[0]!;
+    const disputeId = pathId('dp', id, caller);
+    return snapshot(this.infrastructure.db, async (db) => {
+      const row = await disputeOf(db, caller.accountId, disputeId);
+      if (!row) throw notFound('dispute');
+      return (await this.views(db, [row]))[0]!;
+    });
   }
 
   async list(caller: Caller, body: ListDisputesBody) {
-    const page = await listPage(this.infrastructure.db, disputes, body, { where: this.conditions(caller, body), view: (row) => row });
-    return { ...page, data: await this.views(page.data) };
+    return composedList(this.infrastructure.db, disputes, body, { where: this.conditions(caller, body), views: (db, rows) => this.views(db, rows) });
   }
 
   async page(caller: Caller, query: DisputesQuery) {
-    const page = await cursorPage(this.infrastructure.db, disputes, query, { where: this.conditions(caller, query), view: (row) => row });
-    return { ...page, data: await this.views(page.data) };
+    return composedPage(this.infrastructure.db, disputes, query, { where: this.conditions(caller, query), views: (db, rows) => this.views(db, rows) });
   }
 
-  private async views(rows: DisputeRow[]): Promise<DisputeView[]> {
-    const charges = await disputedCharges(this.infrastructure.db, [...new Set(rows.map((row) => row.chargeId))]);
+  private async views(db: Db, rows: DisputeRow[]): Promise<DisputeView[]> {
+    const charges = await disputedCharges(db, [...new Set(rows.map((row) => row.chargeId))]);
     return rows.map((row) => disputeView(row, charges.get(row.chargeId)!, this.infrastructure.environment));
   }
 

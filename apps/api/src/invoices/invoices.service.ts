@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { eq, type SQL } from 'drizzle-orm';
+import type { Db } from '../../../../libs/db/client.js';
+import { snapshot } from '../../../../libs/db/snapshot.js';
 import { findCommand, oncePerCommand } from '../../../../libs/db/command.writes.js';
 import { transact } from '../../../../libs/db/change.js';
 import { findInvoice, invoiceViews } from '../../../../libs/db/invoice.queries.js';
@@ -17,7 +19,7 @@ import { closeInvoiceByHand, payInvoice, payInvoiceOutOfBand } from '../../../..
 import type { Caller } from '../kernel/callers.js';
 import { bodyId, pathId } from '../kernel/ids.js';
 import { Infrastructure } from '../kernel/infrastructure.js';
-import { cursorPage, listPage } from '../kernel/lists.js';
+import { composedList, composedPage } from '../kernel/lists.js';
 import { declined, SettlementsService } from '../payment-intents/settlements.service.js';
 import { SubscriptionPreviewsService } from '../subscriptions/subscription-previews.service.js';
 import { SubscriptionsService } from '../subscriptions/subscriptions.service.js';
@@ -33,11 +35,16 @@ export class InvoicesService {
   ) {}
 
   async get(caller: Caller, id: string) {
-    return this.show(await this.find(caller, id));
+    const invoiceId = pathId('inv', id, caller);
+    return snapshot(this.infrastructure.db, async (db) => {
+      const row = await findInvoice(db, caller.accountId, invoiceId);
+      if (!row) throw notFound('invoice');
+      return (await this.views(db, [row]))[0]!;
+    });
   }
 
   async list(caller: Caller, body: ListInvoicesBody) {
-    const page = await listPage(this.infrastructure.db, invoices, body, {
+    return composedList(this.infrastructure.db, invoices, body, {
       where: [
         ...this.conditions(caller, body),
         ...equals(invoices.billingReason, body.billing_reason),
@@ -49,19 +56,22 @@ export class InvoicesService {
         ...matching(invoices.description, body.search),
       ],
       sorts: { period_start: invoices.periodStart, period_end: invoices.periodEnd, total_amount_atom: invoices.totalAtom },
-      view: (row) => row,
+      views: (db, rows) => this.views(db, rows),
     });
-    return { ...page, data: await invoiceViews(this.infrastructure.db, page.data, caller.environment, this.infrastructure.config) };
   }
 
   async browse(caller: Caller, query: InvoicesQuery) {
-    const page = await cursorPage(this.infrastructure.db, invoices, query, { where: this.conditions(caller, query), view: (row) => row });
-    return { ...page, data: await invoiceViews(this.infrastructure.db, page.data, caller.environment, this.infrastructure.config) };
+    return composedPage(this.infrastructure.db, invoices, query, { where: this.conditions(caller, query), views: (db, rows) => this.views(db, rows) });
   }
 
   /** What the end of the current trial or period will bill. @throws DomainError 409 where nothing follows. */
   async previewNext(caller: Caller, subscription: string) {
-    const invoice = await this.previews.nextInvoice(await this.subscriptions.find(caller, subscription));
+    const subscriptionId = pathId('sub', subscription, caller);
+    const invoice = await snapshot(this.infrastructure.db, async (db) => {
+      const row = await findSubscription(db, caller.accountId, subscriptionId);
+      if (!row) throw notFound('subscription');
+      return this.previews.nextInvoice(db, row);
+    });
     if (!invoice) throw new DomainError('conflict', 'No invoice follows: the subscription is paused, cancelled, or set to end or pause at its period\'s end.');
     return invoice;
   }
@@ -125,9 +135,8 @@ export class InvoicesService {
     return row;
   }
 
-  private async show(row: InvoiceRow) {
-    const [view] = await invoiceViews(this.infrastructure.db, [row], this.infrastructure.environment, this.infrastructure.config);
-    return view!;
+  private views(db: Db, rows: InvoiceRow[]) {
+    return invoiceViews(db, rows, this.infrastructure.environment, this.infrastructure.config);
   }
 
   /** The invoice is settled either way; a subscription that cannot be told now is told by the reconciler. */

@@ -2,6 +2,7 @@ import type { AnyColumn, SQL } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import type { Db } from '../../../../libs/db/client.js';
 import { decodeCursor, encodeCursor, inRange, keysetPage, numberedPage, type RangeFilter } from '../../../../libs/db/list.queries.js';
+import { snapshot } from '../../../../libs/db/snapshot.js';
 import type { CursorPage, Page } from './lists.dto.js';
 
 interface ListRequest {
@@ -43,4 +44,36 @@ export async function cursorPage<T extends PgTable & { id: AnyColumn }, V>(
   const { rows, hasMore } = await keysetPage(db, table, { where, limit: request.limit, before: decodeCursor(request.cursor) });
   const last = rows[rows.length - 1] as { id: string } | undefined;
   return { data: rows.map(view), has_more: hasMore, next_cursor: hasMore && last ? encodeCursor(last.id) : null };
+}
+
+/** What a row's object shows of other rows is read by `views`, at the moment of the page. */
+interface Composed<T extends PgTable, V> {
+  where: (SQL | undefined)[];
+  views: (db: Db, rows: T['$inferSelect'][]) => Promise<V[]>;
+}
+
+/** `listPage` of objects that show more than their own row. */
+export function composedList<T extends ListTable, V>(
+  db: Db,
+  table: T,
+  request: ListRequest,
+  { views, ...options }: Composed<T, V> & { sorts?: Record<string, AnyColumn> },
+): Promise<Page<V>> {
+  return snapshot(db, async (at) => {
+    const page = await listPage(at, table, request, { ...options, view: (row) => row });
+    return { ...page, data: await views(at, page.data) };
+  });
+}
+
+/** `cursorPage` of objects that show more than their own row. */
+export function composedPage<T extends PgTable & { id: AnyColumn }, V>(
+  db: Db,
+  table: T,
+  request: { limit: number; cursor?: string },
+  { where, views }: Composed<T, V>,
+): Promise<CursorPage<V>> {
+  return snapshot(db, async (at) => {
+    const page = await cursorPage(at, table, request, { where, view: (row) => row });
+    return { ...page, data: await views(at, page.data) };
+  });
 }

@@ -8,11 +8,12 @@ import { InvoicePaymentsService } from './invoice-payments.service.js';
 import { LinkPaymentsService } from './link-payments.service.js';
 import { PageAnswers } from './page-answers.js';
 import { PayController } from './pay.controller.js';
+import { PayPagesService } from './pay-pages.service.js';
 import { PayService } from './pay.service.js';
 
 @Module({
   imports: [PaymentIntentsModule, SubscriptionsModule],
   controllers: [InvoicePagesController, PayController],
-  providers: [PageAnswers, PayService, CardTriesService, LinkPaymentsService, InvoicePagesService, InvoicePaymentsService],
+  providers: [PageAnswers, PayService, PayPagesService, CardTriesService, LinkPaymentsService, InvoicePagesService, InvoicePaymentsService],
 })
 export class PayModule {}

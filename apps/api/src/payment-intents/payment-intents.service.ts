@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { eq, type SQL } from 'drizzle-orm';
 import { LRUCache } from 'lru-cache';
+import type { Db } from '../../../../libs/db/client.js';
+import { snapshot } from '../../../../libs/db/snapshot.js';
 import { transact } from '../../../../libs/db/change.js';
 import { equals, inRange, matching } from '../../../../libs/db/list.queries.js';
 import { chargesOfIntent, intentOf, intentParts, operationOfCommand, processorNames } from '../../../../libs/db/payment.queries.js';
@@ -20,7 +22,7 @@ import { paymentIntentView } from '../../../../libs/views/payment-intent.view.js
 import type { Caller } from '../kernel/callers.js';
 import { bodyId, pathId, unknownReference } from '../kernel/ids.js';
 import { Infrastructure } from '../kernel/infrastructure.js';
-import { cursorPage, listPage } from '../kernel/lists.js';
+import { composedList, composedPage } from '../kernel/lists.js';
 import type {
   CapturePaymentIntentBody, ConfirmPaymentIntentBody, CreatePaymentIntentBody, ListPaymentIntentsBody, PaymentIntentsQuery,
   UpdatePaymentIntentBody,
@@ -72,7 +74,7 @@ export class PaymentIntentsService {
     const paid = context && wish.execution === 'inline' ? await this.settlements.payInline(caller, change, { input: wish, context }) : null;
     if (paid) return paid;
     const intent = (await createIntentAtOnce(db, change, wish)) ?? (await transact(db, change, (tx) => createIntent(tx, change, wish)));
-    if (!body.confirm) return this.settlements.view(intent);
+    if (!body.confirm) return this.settlements.show(caller, intent.id);
     if (!intent.settled) await this.settlements.settle(intent, change);
     return this.settlements.answer(caller, intent.id);
   }
@@ -128,34 +130,34 @@ export class PaymentIntentsService {
 
   /** Why the payment went where it went, attempt by attempt. */
   async decisions(caller: Caller, id: string) {
-    const { db } = this.infrastructure;
-    const intent = await intentOf(db, caller.accountId, pathId('pi', id, caller));
-    if (!intent) throw notFound('payment intent');
-    const charges = await chargesOfIntent(db, intent.id);
-    const names = await processorNames(db, charges.map((charge) => charge.processorId));
-    return explainPayment(intent, charges, { names, environment: caller.environment });
+    const intentId = pathId('pi', id, caller);
+    return snapshot(this.infrastructure.db, async (db) => {
+      const intent = await intentOf(db, caller.accountId, intentId);
+      if (!intent) throw notFound('payment intent');
+      const charges = await chargesOfIntent(db, intent.id);
+      const names = await processorNames(db, charges.map((charge) => charge.processorId));
+      return explainPayment(intent, charges, { names, environment: caller.environment });
+    });
   }
 
   async list(caller: Caller, body: ListPaymentIntentsBody) {
-    const page = await listPage(this.infrastructure.db, paymentIntents, body, {
+    return composedList(this.infrastructure.db, paymentIntents, body, {
       where: [
         ...this.conditions(caller, body),
         ...inRange(paymentIntents.amountAtom, body.amount_atom),
         ...matching(paymentIntents.reference, body.search),
       ],
       sorts: { amount_atom: paymentIntents.amountAtom, status: paymentIntents.status },
-      view: (row) => row,
+      views: (db, rows) => this.views(db, rows),
     });
-    return { ...page, data: await this.views(page.data) };
   }
 
   async page(caller: Caller, query: PaymentIntentsQuery) {
-    const page = await cursorPage(this.infrastructure.db, paymentIntents, query, { where: this.conditions(caller, query), view: (row) => row });
-    return { ...page, data: await this.views(page.data) };
+    return composedPage(this.infrastructure.db, paymentIntents, query, { where: this.conditions(caller, query), views: (db, rows) => this.views(db, rows) });
   }
 
-  private async views(rows: PaymentIntentRow[]) {
-    const parts = await intentParts(this.infrastructure.db, rows.map((row) => row.id));
+  private async views(db: Db, rows: PaymentIntentRow[]) {
+    const parts = await intentParts(db, rows.map((row) => row.id));
     return rows.map((row) => paymentIntentView(row, parts.get(row.id)!, this.infrastructure.environment));
   }
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { RoutingContext } from '../../../../libs/db/payment-context.queries.js';
-import { intentParts, intentWithParts } from '../../../../libs/db/payment.queries.js';
+import { intentWithParts } from '../../../../libs/db/payment.queries.js';
 import type { PaymentIntentRow } from '../../../../libs/db/schema/index.js';
 import type { Change } from '../../../../libs/domain/change/change.js';
 import type { AdvanceResult } from '../../../../libs/domain/payment/advance-result.js';
@@ -70,13 +70,7 @@ export class SettlementsService {
 
   /** The intent as it stands now. @throws DomainError 404. */
   async show(caller: Pick<Caller, 'accountId' | 'environment'>, intentId: string): Promise<PaymentIntentView> {
-    const found = await intentWithParts(this.infrastructure.db, caller.accountId, intentId);
-    if (!found) throw notFound('payment intent');
-    return paymentIntentView(found.row, found.parts, this.infrastructure.environment);
-  }
-
-  async view(row: PaymentIntentRow): Promise<PaymentIntentView> {
-    const parts = (await intentParts(this.infrastructure.db, [row.id])).get(row.id)!;
+    const { row, parts } = await this.read(caller, intentId);
     return paymentIntentView(row, parts, this.infrastructure.environment);
   }
 
@@ -85,9 +79,14 @@ export class SettlementsService {
    * request's idempotency record open.
    */
   async answer(caller: Caller, intentId: string): Promise<PaymentIntentView> {
+    const { row, parts } = await this.read(caller, intentId);
+    return this.answerWith(caller, row, parts);
+  }
+
+  private async read(caller: Pick<Caller, 'accountId'>, intentId: string): Promise<{ row: PaymentIntentRow; parts: PaymentIntentParts }> {
     const found = await intentWithParts(this.infrastructure.db, caller.accountId, intentId);
     if (!found) throw notFound('payment intent');
-    return this.answerWith(caller, found.row, found.parts);
+    return found;
   }
 
   private answerWith(caller: Caller, row: PaymentIntentRow, parts: PaymentIntentParts): PaymentIntentView {

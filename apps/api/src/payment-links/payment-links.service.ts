@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { and, eq, isNull, type SQL } from 'drizzle-orm';
+import type { Db } from '../../../../libs/db/client.js';
+import { snapshot } from '../../../../libs/db/snapshot.js';
 import { transact } from '../../../../libs/db/change.js';
 import { hashLinkToken, isLinkToken, mintLinkToken, openLinkToken, sealLinkToken } from '../../../../libs/db/payment-link-token.js';
 import { findPaymentLink, findPaymentLinkByToken, readLinkOffer, readLinkParts } from '../../../../libs/db/payment-link.queries.js';
@@ -10,7 +12,7 @@ import { paymentLinkView, publicPaymentLinkView, withPage, type PaymentLinkView 
 import type { Caller } from '../kernel/callers.js';
 import { bodyId, pathId } from '../kernel/ids.js';
 import { Infrastructure } from '../kernel/infrastructure.js';
-import { cursorPage, listPage } from '../kernel/lists.js';
+import { composedList, composedPage } from '../kernel/lists.js';
 import type { CreatePaymentLinkBody, ListPaymentLinksBody, PaymentLinksQuery, UpdatePaymentLinkBody } from './payment-links.dto.js';
 
 @Injectable()
@@ -64,22 +66,22 @@ export class PaymentLinksService {
   }
 
   async list(caller: Caller, body: ListPaymentLinksBody) {
-    const page = await listPage(this.infrastructure.db, paymentLinks, body, { where: ofAccount(caller), view: (row) => row });
-    return { ...page, data: await this.shown(page.data) };
+    return composedList(this.infrastructure.db, paymentLinks, body, { where: ofAccount(caller), views: (db, rows) => this.shown(db, rows) });
   }
 
   async page(caller: Caller, query: PaymentLinksQuery) {
     const where = [...ofAccount(caller), ...(query.active === undefined ? [] : [eq(paymentLinks.active, query.active)])];
-    const page = await cursorPage(this.infrastructure.db, paymentLinks, query, { where, view: (row) => row });
-    return { ...page, data: await this.shown(page.data) };
+    return composedPage(this.infrastructure.db, paymentLinks, query, { where, views: (db, rows) => this.shown(db, rows) });
   }
 
   /** What anybody with the token may see. */
   async getPublic(token: string) {
     const { db, config } = this.infrastructure;
-    const link = isLinkToken(token) ? await findPaymentLinkByToken(db, hashLinkToken(token, config.tokenKey)) : null;
-    if (!link) throw notFound('payment link');
-    const offer = await readLinkOffer(db, link);
+    const { link, offer } = await snapshot(db, async (at) => {
+      const row = isLinkToken(token) ? await findPaymentLinkByToken(at, hashLinkToken(token, config.tokenKey)) : null;
+      if (!row) throw notFound('payment link');
+      return { link: row, offer: await readLinkOffer(at, row) };
+    });
     const lines = offer.lines.map(({ item, name, unitAmountAtom, amountAtom }) =>
       ({ name, description: item.description, quantity: item.quantity, unitAmountAtom, amountAtom }));
     const amountAtom = lines.reduce((sum, line) => sum + line.amountAtom, 0);
@@ -88,13 +90,15 @@ export class PaymentLinksService {
   }
 
   private async read(caller: Caller, id: string): Promise<PaymentLinkView> {
-    const row = await findPaymentLink(this.infrastructure.db, caller.accountId, id);
-    if (!row) throw notFound('payment link');
-    return (await this.shown([row]))[0]!;
+    return snapshot(this.infrastructure.db, async (db) => {
+      const row = await findPaymentLink(db, caller.accountId, id);
+      if (!row) throw notFound('payment link');
+      return (await this.shown(db, [row]))[0]!;
+    });
   }
 
-  private async shown(rows: PaymentLinkRow[]): Promise<PaymentLinkView[]> {
-    const { db, config, environment, secrets } = this.infrastructure;
+  private async shown(db: Db, rows: PaymentLinkRow[]): Promise<PaymentLinkView[]> {
+    const { config, environment, secrets } = this.infrastructure;
     const parts = await readLinkParts(db, rows);
     return rows.map((row) =>
       withPage(paymentLinkView(row, parts.get(row.id)!, environment), { token: openLinkToken(secrets, row), publicUrl: config.publicUrl }));

@@ -1,17 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { eq, type SQL } from 'drizzle-orm';
+import { snapshot } from '../../../../libs/db/snapshot.js';
 import { transact } from '../../../../libs/db/change.js';
 import { equals } from '../../../../libs/db/list.queries.js';
 import { customerExists, findPaymentMethod, shownMethods, viewMethod, viewMethods } from '../../../../libs/db/payment-method.queries.js';
 import { attachPaymentMethod, detachPaymentMethod, importMapping } from '../../../../libs/db/payment-method.writes.js';
-import { paymentMethods, type PaymentMethodRow } from '../../../../libs/db/schema/index.js';
+import { paymentMethods } from '../../../../libs/db/schema/index.js';
 import { notFound } from '../../../../libs/errors/domain-error.js';
 import { tokenisePaymentMethod, type NewPaymentMethod } from '../../../../libs/payments/tokenise.js';
 import { authorisePaymentMethod } from '../../../../libs/payments/verify-method.js';
 import type { Caller } from '../kernel/callers.js';
 import { bodyId, pathId } from '../kernel/ids.js';
 import { Infrastructure } from '../kernel/infrastructure.js';
-import { cursorPage, listPage } from '../kernel/lists.js';
+import { composedList, composedPage } from '../kernel/lists.js';
 import { Payments } from '../kernel/payments.js';
 import type {
   AttachPaymentMethodBody, AuthorizePaymentMethodBody, CreatePaymentMethodBody, ImportMappingBody, ListCustomerPaymentMethodsBody,
@@ -37,9 +38,12 @@ export class PaymentMethodsService {
   }
 
   async get(caller: Caller, publicId: string) {
-    const row = await findPaymentMethod(this.infrastructure.db, caller.accountId, pathId('pm', publicId, caller));
-    if (!row) throw notFound('payment method');
-    return viewMethod(this.infrastructure.db, row, caller.environment);
+    const methodId = pathId('pm', publicId, caller);
+    return snapshot(this.infrastructure.db, async (db) => {
+      const row = await findPaymentMethod(db, caller.accountId, methodId);
+      if (!row) throw notFound('payment method');
+      return viewMethod(db, row, caller.environment);
+    });
   }
 
   async authorize(caller: Caller, body: AuthorizePaymentMethodBody) {
@@ -84,14 +88,12 @@ export class PaymentMethodsService {
 
   async page(caller: Caller, query: PaymentMethodsQuery) {
     const { db } = this.infrastructure;
-    const rows = await cursorPage(db, paymentMethods, query, { where: this.conditions(caller, query), view: (row) => row });
-    return { ...rows, data: await viewMethods(db, rows.data, caller.environment) };
+    return composedPage(db, paymentMethods, query, { where: this.conditions(caller, query), views: (at, rows) => viewMethods(at, rows, caller.environment) });
   }
 
   private async listWhere(caller: Caller, body: ListCustomerPaymentMethodsBody, where: (SQL | undefined)[]) {
     const { db } = this.infrastructure;
-    const rows = await listPage(db, paymentMethods, body, { where, view: (row: PaymentMethodRow) => row });
-    return { ...rows, data: await viewMethods(db, rows.data, caller.environment) };
+    return composedList(db, paymentMethods, body, { where, views: (at, rows) => viewMethods(at, rows, caller.environment) });
   }
 
   private conditions(caller: Caller, filter: Pick<ListPaymentMethodsBody, 'customer_id' | 'status' | 'provider_type'>): (SQL | undefined)[] {

@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { eq, isNull } from 'drizzle-orm';
+import type { Db } from '../../../../libs/db/client.js';
+import { snapshot } from '../../../../libs/db/snapshot.js';
 import { transact } from '../../../../libs/db/change.js';
 import { findCustomer } from '../../../../libs/db/customer.queries.js';
 import { routeOf, nameableProcessors, routeVersion, routeVersions, shownDocument } from '../../../../libs/db/route.queries.js';
@@ -14,7 +16,7 @@ import { paymentRouteVersionView, paymentRouteView } from '../../../../libs/view
 import type { Caller } from '../kernel/callers.js';
 import { bodyId, pathId, unknownReference } from '../kernel/ids.js';
 import { Infrastructure } from '../kernel/infrastructure.js';
-import { cursorPage, listPage } from '../kernel/lists.js';
+import { composedList, composedPage } from '../kernel/lists.js';
 import { Payments } from '../kernel/payments.js';
 import type {
   CreatePaymentRouteBody, EvaluatePaymentRouteBody, ListPaymentRoutesBody, PaymentRoutesQuery, UpdatePaymentRouteBody,
@@ -62,27 +64,30 @@ export class PaymentRoutesService {
   }
 
   async get(caller: Caller, id: string) {
-    return this.view(caller, await this.require(caller, id));
+    return snapshot(this.infrastructure.db, async (db) => {
+      const [view] = await this.views(db, caller, [await this.require(caller, id, db)]);
+      return view!;
+    });
   }
 
   async versions(caller: Caller, id: string) {
-    const route = await this.require(caller, id);
-    const rows = await routeVersions(this.infrastructure.db, route.id);
-    return { data: rows.map((row) => paymentRouteVersionView(row, route.liveVersion)) };
+    return snapshot(this.infrastructure.db, async (db) => {
+      const route = await this.require(caller, id, db);
+      const rows = await routeVersions(db, route.id);
+      return { data: rows.map((row) => paymentRouteVersionView(row, route.liveVersion)) };
+    });
   }
 
   async list(caller: Caller, body: ListPaymentRoutesBody) {
-    const page = await listPage(this.infrastructure.db, paymentRoutes, body, {
+    return composedList(this.infrastructure.db, paymentRoutes, body, {
       where: this.conditions(caller),
       sorts: { name: paymentRoutes.name },
-      view: (row) => row,
+      views: (db, rows) => this.views(db, caller, rows),
     });
-    return { ...page, data: await this.views(caller, page.data) };
   }
 
   async page(caller: Caller, query: PaymentRoutesQuery) {
-    const page = await cursorPage(this.infrastructure.db, paymentRoutes, query, { where: this.conditions(caller), view: (row) => row });
-    return { ...page, data: await this.views(caller, page.data) };
+    return composedPage(this.infrastructure.db, paymentRoutes, query, { where: this.conditions(caller), views: (db, rows) => this.views(db, caller, rows) });
   }
 
   /** What the route would do with such a payment. Changes nothing. */
@@ -135,18 +140,16 @@ export class PaymentRoutesService {
     return new Set(ids.map((id) => publicId('processor', caller.environment, id)));
   }
 
-  private async require(caller: Caller, id: string): Promise<PaymentRouteRow> {
-    const route = await routeOf(this.infrastructure.db, caller.accountId, pathId('route', id, caller));
+  private async require(caller: Caller, id: string, db = this.infrastructure.db): Promise<PaymentRouteRow> {
+    const route = await routeOf(db, caller.accountId, pathId('route', id, caller));
     if (!route) throw notFound('payment route');
     return route;
   }
 
-  private async view(caller: Caller, row: PaymentRouteRow) {
-    return paymentRouteView(row, await shownDocument(this.infrastructure.db, row), caller.environment);
-  }
-
-  private views(caller: Caller, rows: PaymentRouteRow[]) {
-    return Promise.all(rows.map((row) => this.view(caller, row)));
+  private async views(db: Db, caller: Caller, rows: PaymentRouteRow[]) {
+    const views = [];
+    for (const row of rows) views.push(paymentRouteView(row, await shownDocument(db, row), caller.environment));
+    return views;
   }
 
   private conditions(caller: Caller) {

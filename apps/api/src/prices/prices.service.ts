@@ -1,17 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { eq, isNull, type SQL } from 'drizzle-orm';
+import type { Db } from '../../../../libs/db/client.js';
+import { snapshot } from '../../../../libs/db/snapshot.js';
 import { transact } from '../../../../libs/db/change.js';
 import { equals } from '../../../../libs/db/list.queries.js';
 import { addOnsOfPrices, findAddOns, findPrice, productsOfPrices } from '../../../../libs/db/price.queries.js';
 import { createPrice, deletePrice, updatePrice, type PriceFields } from '../../../../libs/db/price.writes.js';
 import { onceIfKeyed } from '../../../../libs/db/record.writes.js';
-import { prices, type PriceRow, type ProductRow } from '../../../../libs/db/schema/index.js';
+import { prices, type PriceRow } from '../../../../libs/db/schema/index.js';
 import { DomainError, invalidField, notFound } from '../../../../libs/errors/domain-error.js';
 import { priceView, type PriceView } from '../../../../libs/views/price.view.js';
 import type { Caller } from '../kernel/callers.js';
 import { bodyId, pathId } from '../kernel/ids.js';
 import { Infrastructure } from '../kernel/infrastructure.js';
-import { cursorPage, listPage } from '../kernel/lists.js';
+import { composedList, composedPage } from '../kernel/lists.js';
 import {
   problemsOfTerms, type AmountPath, type CreatePriceBody, type FindByAmountQuery, type ListPricesBody, type PricesQuery, type UpdatePriceBody,
 } from './prices.dto.js';
@@ -32,21 +34,19 @@ export class PricesService {
       billingIntervalCount: body.price_type === 'recurring' ? (body.billing_interval_count ?? 1) : null,
     };
     const creation = { id: caller.objectId(), fields, asDefault: body.is_default ?? false };
-    const { price, product } = await transact(this.infrastructure.db, caller.change(), (tx) => createPrice(tx, caller.change(), creation));
-    return this.show(caller, price, product);
+    const { price } = await transact(this.infrastructure.db, caller.change(), (tx) => createPrice(tx, caller.change(), creation));
+    return this.show(caller, price.id);
   }
 
   async get(caller: Caller, id: string): Promise<PriceView> {
-    const found = await findPrice(this.infrastructure.db, caller.accountId, pathId('price', id, caller));
-    if (!found) throw notFound('price');
-    return this.show(caller, found.price, found.product);
+    return this.show(caller, pathId('price', id, caller));
   }
 
   async update(caller: Caller, id: string, body: UpdatePriceBody): Promise<PriceView> {
     const priceId = pathId('price', id, caller);
-    const { price, product } = await transact(this.infrastructure.db, caller.change(), (tx) =>
+    const { price } = await transact(this.infrastructure.db, caller.change(), (tx) =>
       updatePrice(tx, caller.change(), { id: priceId, patch: (before) => patchOf(caller, before, body) }));
-    return this.show(caller, price, product);
+    return this.show(caller, price.id);
   }
 
   async delete(caller: Caller, id: string) {
@@ -58,7 +58,7 @@ export class PricesService {
 
   async list(caller: Caller, body: ListPricesBody) {
     const product = body.product_id ? bodyId('product_id', 'product', body.product_id, caller) : null;
-    const page = await listPage(this.infrastructure.db, prices, body, {
+    return composedList(this.infrastructure.db, prices, body, {
       where: [
         ...this.own(caller),
         ...equals(prices.productId, product),
@@ -67,16 +67,14 @@ export class PricesService {
         ...equals(prices.priceType, body.price_type),
       ],
       sorts: { unit_amount_atom: prices.unitAmountAtom },
-      view: (row) => row,
+      views: (db, rows) => this.showAll(db, caller, rows),
     });
-    return { ...page, data: await this.showAll(caller, page.data) };
   }
 
   async browse(caller: Caller, query: PricesQuery) {
     const product = query.product_id ? bodyId('product_id', 'product', query.product_id, caller) : null;
     const where = [...this.own(caller), ...equals(prices.productId, product), ...equals(prices.isActive, query.is_active)];
-    const page = await cursorPage(this.infrastructure.db, prices, query, { where, view: (row) => row });
-    return { ...page, data: await this.showAll(caller, page.data) };
+    return composedPage(this.infrastructure.db, prices, query, { where, views: (db, rows) => this.showAll(db, caller, rows) });
   }
 
   /** Prices of exactly this amount, newest first. */
@@ -84,28 +82,33 @@ export class PricesService {
     const product = query.product_id ? bodyId('product_id', 'product', query.product_id, caller) : null;
     const request = { page_number: 1, page_size: query.page_size, sort_key: 'created_at', sort_descending: true };
     const where = [...this.own(caller), eq(prices.unitAmountAtom, amount), ...equals(prices.productId, product)];
-    const page = await listPage(this.infrastructure.db, prices, request, { where, view: (row) => row });
-    return { ...page, data: await this.showAll(caller, page.data) };
+    return composedList(this.infrastructure.db, prices, request, { where, views: (db, rows) => this.showAll(db, caller, rows) });
   }
 
   async addOns(caller: Caller, id: string): Promise<PriceView[]> {
-    const found = await findPrice(this.infrastructure.db, caller.accountId, pathId('price', id, caller));
-    if (!found) throw notFound('price');
-    return this.showAll(caller, await findAddOns(this.infrastructure.db, caller, found.price));
+    const priceId = pathId('price', id, caller);
+    return snapshot(this.infrastructure.db, async (db) => {
+      const found = await findPrice(db, caller.accountId, priceId);
+      if (!found) throw notFound('price');
+      return this.showAll(db, caller, await findAddOns(db, caller, found.price));
+    });
   }
 
   private own(caller: Caller): SQL[] {
     return [eq(prices.accountId, caller.accountId), isNull(prices.deletedAt)];
   }
 
-  private async show(caller: Caller, price: PriceRow, product: ProductRow): Promise<PriceView> {
-    const addOns = await addOnsOfPrices(this.infrastructure.db, caller, [price]);
-    return priceView(price, product, caller.environment, addOns.get(price.id));
+  private show(caller: Caller, id: string): Promise<PriceView> {
+    return snapshot(this.infrastructure.db, async (db) => {
+      const found = await findPrice(db, caller.accountId, id);
+      if (!found) throw notFound('price');
+      return (await this.showAll(db, caller, [found.price]))[0]!;
+    });
   }
 
-  private async showAll(caller: Caller, rows: PriceRow[]): Promise<PriceView[]> {
-    const { db } = this.infrastructure;
-    const [products, addOns] = await Promise.all([productsOfPrices(db, rows), addOnsOfPrices(db, caller, rows)]);
+  private async showAll(db: Db, caller: Caller, rows: PriceRow[]): Promise<PriceView[]> {
+    const products = await productsOfPrices(db, rows);
+    const addOns = await addOnsOfPrices(db, caller, rows);
     return rows.map((row) => priceView(row, products.get(row.productId)!, caller.environment, addOns.get(row.id)));
   }
 }

@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { eq, ilike, isNull, type SQL } from 'drizzle-orm';
+import type { Db } from '../../../../libs/db/client.js';
+import { snapshot } from '../../../../libs/db/snapshot.js';
 import { transact } from '../../../../libs/db/change.js';
 import { equals, matching } from '../../../../libs/db/list.queries.js';
 import { addOnsOfPrices } from '../../../../libs/db/price.queries.js';
@@ -12,7 +14,7 @@ import { productWithPricesView } from '../../../../libs/views/product.view.js';
 import type { Caller } from '../kernel/callers.js';
 import { bodyId, pathId } from '../kernel/ids.js';
 import { Infrastructure } from '../kernel/infrastructure.js';
-import { cursorPage, listPage } from '../kernel/lists.js';
+import { composedList, composedPage } from '../kernel/lists.js';
 import type { CreateProductBody, ListProductsBody, ProductsQuery, UpdateProductBody } from './products.dto.js';
 
 @Injectable()
@@ -31,13 +33,11 @@ export class ProductsService {
       metadata: body.metadata,
     };
     const row = await transact(this.infrastructure.db, caller.change(), (tx) => createProduct(tx, caller.change(), { id: caller.objectId(), fields }));
-    return this.show(caller, row);
+    return this.show(caller, row.id);
   }
 
   async get(caller: Caller, id: string) {
-    const row = await findProduct(this.infrastructure.db, caller.accountId, pathId('product', id, caller));
-    if (!row) throw notFound('product');
-    return this.show(caller, row);
+    return this.show(caller, pathId('product', id, caller));
   }
 
   async update(caller: Caller, id: string, body: UpdateProductBody) {
@@ -55,7 +55,7 @@ export class ProductsService {
       metadata: body.metadata,
     });
     const row = await transact(this.infrastructure.db, caller.change(), (tx) => updateProduct(tx, caller.change(), { id: productId, fields }));
-    return this.show(caller, row);
+    return this.show(caller, row.id);
   }
 
   async delete(caller: Caller, id: string) {
@@ -67,31 +67,31 @@ export class ProductsService {
 
   async list(caller: Caller, body: ListProductsBody) {
     const contains = body.name_contains ? [ilike(products.name, `%${body.name_contains.replace(/[\\%_]/g, '\\$&')}%`)] : [];
-    const page = await listPage(this.infrastructure.db, products, body, {
+    return composedList(this.infrastructure.db, products, body, {
       where: [...this.own(caller), ...equals(products.isActive, body.is_active), ...contains, ...matching(products.name, body.search)],
       sorts: { name: products.name },
-      view: (row) => row,
+      views: (db, rows) => this.showAll(db, caller, rows),
     });
-    return { ...page, data: await this.showAll(caller, page.data) };
   }
 
   async browse(caller: Caller, query: ProductsQuery) {
     const where = [...this.own(caller), ...equals(products.isActive, query.is_active)];
-    const page = await cursorPage(this.infrastructure.db, products, query, { where, view: (row) => row });
-    return { ...page, data: await this.showAll(caller, page.data) };
+    return composedPage(this.infrastructure.db, products, query, { where, views: (db, rows) => this.showAll(db, caller, rows) });
   }
 
   private own(caller: Caller): SQL[] {
     return [eq(products.accountId, caller.accountId), isNull(products.deletedAt)];
   }
 
-  private async show(caller: Caller, row: ProductRow) {
-    const [shown] = await this.showAll(caller, [row]);
-    return shown!;
+  private show(caller: Caller, id: string) {
+    return snapshot(this.infrastructure.db, async (db) => {
+      const row = await findProduct(db, caller.accountId, id);
+      if (!row) throw notFound('product');
+      return (await this.showAll(db, caller, [row]))[0]!;
+    });
   }
 
-  private async showAll(caller: Caller, rows: ProductRow[]) {
-    const { db } = this.infrastructure;
+  private async showAll(db: Db, caller: Caller, rows: ProductRow[]) {
     const prices = await pricesOfProducts(db, rows.map((row) => row.id));
     const addOns = await addOnsOfPrices(db, caller, [...prices.values()].flat());
     return rows.map((row) => productWithPricesView(row, { prices: prices.get(row.id) ?? [], addOns }, caller.environment));

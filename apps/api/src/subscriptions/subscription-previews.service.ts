@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { asc, eq } from 'drizzle-orm';
+import type { Db } from '../../../../libs/db/client.js';
 import { invoiceRows } from '../../../../libs/db/invoice.writes.js';
 import { lineRow } from '../../../../libs/db/pending-line.writes.js';
 import { checkExpectedTotal, readRequest, resolveItemPrices, resolveSubscription, type SoldPrice } from '../../../../libs/db/subscription-prices.queries.js';
 import { factsOfNew, itemRows, nameAfter, newItemRow, subscriptionRow } from '../../../../libs/db/subscription.record.js';
-import { jitterOf, readFacts, readPricedItems, viewWithItems, type PricedItem } from '../../../../libs/db/subscription.queries.js';
+import { findSubscription, jitterOf, readFacts, readPricedItems, viewWithItems, type PricedItem } from '../../../../libs/db/subscription.queries.js';
+import { snapshot } from '../../../../libs/db/snapshot.js';
 import { clockworkOf } from '../../../../libs/db/test-clock.queries.js';
-import { invoices, type InvoiceRow, type SubscriptionRow } from '../../../../libs/db/schema/index.js';
+import type { SubscriptionRow } from '../../../../libs/db/schema/index.js';
 import type { InvoiceDraft } from '../../../../libs/domain/invoice/invoice.draft.js';
 import { planCreate } from '../../../../libs/domain/subscription/create-subscription.js';
 import type { Facts, Plan } from '../../../../libs/domain/subscription/plan.js';
@@ -14,6 +15,7 @@ import { nextInvoice } from '../../../../libs/domain/subscription/next-invoice.j
 import { assumePaid, factsAfter } from '../../../../libs/domain/subscription/preview-subscription.js';
 import { planCommand, type NewSubscriptionJson, type SubscriptionCommand } from '../../../../libs/domain/subscription/subscription.command.js';
 import { assertMayMove } from '../../../../libs/domain/subscription/subscription.machine.js';
+import { notFound } from '../../../../libs/errors/domain-error.js';
 import { invoiceItemView, invoiceView, type InvoiceItemView, type InvoiceView } from '../../../../libs/views/invoice.view.js';
 import type { SubscriptionView } from '../../../../libs/views/subscription.view.js';
 import type { Caller } from '../kernel/callers.js';
@@ -37,7 +39,11 @@ export class SubscriptionPreviewsService {
   constructor(private readonly infrastructure: Infrastructure) {}
 
   async create(caller: Caller, request: NewSubscriptionJson) {
-    const { db, environment } = this.infrastructure;
+    return snapshot(this.infrastructure.db, (db) => this.createAt(db, caller, request));
+  }
+
+  private async createAt(db: Db, caller: Caller, request: NewSubscriptionJson) {
+    const { environment } = this.infrastructure;
     const resolved = await resolveSubscription(db, caller.accountId, readRequest(request));
     const facts = await factsOfNew(db, resolved, await clockworkOf(db, resolved.customer.testClockId, { now: new Date(), jitterSeconds: 0 }));
     const plan = planCreate(resolved.input, facts);
@@ -51,11 +57,19 @@ export class SubscriptionPreviewsService {
     };
   }
 
-  async command(row: SubscriptionRow, command: SubscriptionCommand): Promise<CommandPreview> {
-    const { db, environment } = this.infrastructure;
+  command(caller: Caller, id: string, command: SubscriptionCommand): Promise<CommandPreview> {
+    return snapshot(this.infrastructure.db, async (db) => {
+      const row = await findSubscription(db, caller.accountId, id);
+      if (!row) throw notFound('subscription');
+      return this.commandAt(db, row, command);
+    });
+  }
+
+  private async commandAt(db: Db, row: SubscriptionRow, command: SubscriptionCommand): Promise<CommandPreview> {
+    const { environment } = this.infrastructure;
     if (row.status === 'cancelled') assertMayMove(row, 'update');
     const prices = await resolveItemPrices(db, row, 'items' in command ? (command.items ?? []) : []);
-    const facts = await readFacts(db, row, await this.clock(row), prices);
+    const facts = await readFacts(db, row, await this.clock(db, row), prices);
     const plan = planCommand(row, command, facts);
     const items = await readPricedItems(db, [row.id]);
     if (!plan) return { subscription: viewWithItems(row, items, environment), after: row, invoice: null, pending: [], renewal: this.renewal(row, facts), plan };
@@ -72,8 +86,8 @@ export class SubscriptionPreviewsService {
   }
 
   /** The invoice that follows by itself; null where none does. */
-  async nextInvoice(row: SubscriptionRow): Promise<InvoiceView | null> {
-    return this.renewal(row, await readFacts(this.infrastructure.db, row, await this.clock(row)));
+  async nextInvoice(db: Db, row: SubscriptionRow): Promise<InvoiceView | null> {
+    return this.renewal(row, await readFacts(db, row, await this.clock(db, row)));
   }
 
   private renewal(row: SubscriptionRow, facts: Facts): InvoiceView | null {
@@ -81,14 +95,9 @@ export class SubscriptionPreviewsService {
     return draft ? this.draw(row, { ...draft, status: 'draft' }) : null;
   }
 
-  /** Invoices of a subscription, oldest first. */
-  invoicesOf(subscriptionId: string): Promise<InvoiceRow[]> {
-    return this.infrastructure.db.select().from(invoices).where(eq(invoices.subscriptionId, subscriptionId)).orderBy(asc(invoices.id)).limit(100);
-  }
-
-  private clock(row: SubscriptionRow) {
-    const { db, config } = this.infrastructure;
-    return clockworkOf(db, row.testClockId, { now: new Date(), jitterSeconds: jitterOf(row.id, config.subscriptionJitterSeconds) });
+  private clock(db: Db, row: SubscriptionRow) {
+    const jitterSeconds = jitterOf(row.id, this.infrastructure.config.subscriptionJitterSeconds);
+    return clockworkOf(db, row.testClockId, { now: new Date(), jitterSeconds });
   }
 
   private draw(row: SubscriptionRow, draft: InvoiceDraft): InvoiceView {

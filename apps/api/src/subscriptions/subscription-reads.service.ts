@@ -1,21 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { and, eq, inArray, isNull, or, sql, type SQL } from 'drizzle-orm';
-import { equals, inRange, matching, numberedPage } from '../../../../libs/db/list.queries.js';
+import type { Db } from '../../../../libs/db/client.js';
+import { snapshot } from '../../../../libs/db/snapshot.js';
+import { equals, inRange, matching } from '../../../../libs/db/list.queries.js';
 import { customers, subscriptionItems, subscriptions, type SubscriptionRow } from '../../../../libs/db/schema/index.js';
-import { pricedItemView, readPricedItems, subscriptionViews } from '../../../../libs/db/subscription.queries.js';
+import { pricedItemView, readPricedItem, readPricedItems, subscriptionViews } from '../../../../libs/db/subscription.queries.js';
 import { notFound } from '../../../../libs/errors/domain-error.js';
 import type { Caller } from '../kernel/callers.js';
 import { bodyId, pathId } from '../kernel/ids.js';
 import { Infrastructure } from '../kernel/infrastructure.js';
-import { cursorPage } from '../kernel/lists.js';
+import { composedList, composedPage } from '../kernel/lists.js';
 import type { ListSubscriptionItemsBody, ListSubscriptionsBody, StatusFilter, SubscriptionsQuery, ValidSubscriptionsBody } from './subscriptions.dto.js';
 
-const sorts = {
-  created_at: subscriptions.createdAt,
-  updated_at: subscriptions.updatedAt,
-  current_period_start: subscriptions.currentPeriodStart,
-  current_period_end: subscriptions.currentPeriodEnd,
-};
 const lifecycle = ['trialing', 'active', 'paused', 'cancelled'] as const;
 
 @Injectable()
@@ -23,7 +19,7 @@ export class SubscriptionReadsService {
   constructor(private readonly infrastructure: Infrastructure) {}
 
   async list(caller: Caller, body: ListSubscriptionsBody) {
-    const { rows, total } = await numberedPage(this.infrastructure.db, subscriptions, {
+    return composedList(this.infrastructure.db, subscriptions, body, {
       where: [
         eq(subscriptions.accountId, caller.accountId),
         ...equals(subscriptions.customerId, body.customer_id ? bodyId('customer_id', 'cus', body.customer_id, caller) : undefined),
@@ -31,29 +27,26 @@ export class SubscriptionReadsService {
         ...hasStatus(body.statuses),
         ...inRange(subscriptions.currentPeriodStart, body.current_period_start),
         ...inRange(subscriptions.currentPeriodEnd, body.current_period_end),
-        ...inRange(subscriptions.createdAt, body.created_at),
-        ...inRange(subscriptions.updatedAt, body.updated_at),
         ...matching(subscriptions.name, body.search),
       ],
-      sort: sorts[body.sort_key],
-      descending: body.sort_descending,
-      pageNumber: body.page_number,
-      pageSize: body.page_size,
+      sorts: { current_period_start: subscriptions.currentPeriodStart, current_period_end: subscriptions.currentPeriodEnd },
+      views: (db, rows) => this.views(db, rows),
     });
-    return { data: await this.views(rows), page_number: body.page_number, page_size: body.page_size, total_objects: total };
   }
 
   async browse(caller: Caller, query: SubscriptionsQuery) {
     const customerId = query.customer_id ? bodyId('customer_id', 'cus', query.customer_id, caller) : undefined;
     const where = [eq(subscriptions.accountId, caller.accountId), ...equals(subscriptions.customerId, customerId), ...hasStatus(query.status ? [query.status] : [])];
-    const page = await cursorPage(this.infrastructure.db, subscriptions, query, { where, view: (row) => row });
-    return { ...page, data: await this.views(page.data) };
+    return composedPage(this.infrastructure.db, subscriptions, query, { where, views: (db, rows) => this.views(db, rows) });
   }
 
   /** The customer's subscriptions under which service may be given now. */
   async valid(caller: Caller, customer: string, body: ValidSubscriptionsBody) {
-    const { db } = this.infrastructure;
     const customerId = pathId('cus', customer, caller);
+    return snapshot(this.infrastructure.db, (db) => this.validAt(db, caller, customerId, body));
+  }
+
+  private async validAt(db: Db, caller: Caller, customerId: string, body: ValidSubscriptionsBody) {
     const [known] = await db
       .select({ id: customers.id })
       .from(customers)
@@ -67,14 +60,12 @@ export class SubscriptionReadsService {
       .where(and(eq(subscriptions.accountId, caller.accountId), eq(subscriptions.customerId, customerId), entitled, ...this.sells(caller, body)))
       .orderBy(subscriptions.id)
       .limit(1000);
-    return { has_active_subscriptions: rows.length > 0, subscriptions: await this.views(rows) };
+    return { has_active_subscriptions: rows.length > 0, subscriptions: await this.views(db, rows) };
   }
 
   async item(caller: Caller, id: string) {
     const { db, environment } = this.infrastructure;
-    const itemId = pathId('si', id, caller);
-    const [row] = await db.select().from(subscriptionItems).where(and(eq(subscriptionItems.id, itemId), eq(subscriptionItems.accountId, caller.accountId)));
-    const priced = row ? (await readPricedItems(db, [row.subscriptionId])).find(({ item }) => item.id === itemId) : undefined;
+    const priced = await readPricedItem(db, caller.accountId, pathId('si', id, caller));
     if (!priced) throw notFound('subscription item');
     return pricedItemView(priced, environment);
   }
@@ -98,8 +89,8 @@ export class SubscriptionReadsService {
     return [inArray(subscriptions.id, found)];
   }
 
-  private views(rows: SubscriptionRow[]) {
-    return subscriptionViews(this.infrastructure.db, rows, this.infrastructure.environment);
+  private views(db: Db, rows: SubscriptionRow[]) {
+    return subscriptionViews(db, rows, this.infrastructure.environment);
   }
 }
 

@@ -49,8 +49,8 @@ export class SubscriptionsController {
 
   @Get(':subscription_id')
   @ApiOkResponse({ standardSchema: subscriptionShape })
-  async get(@CurrentCaller() caller: Caller, @Param('subscription_id') id: string) {
-    return this.service.show(await this.service.find(caller, id));
+  get(@CurrentCaller() caller: Caller, @Param('subscription_id') id: string) {
+    return this.service.get(caller, id);
   }
 
   /** Changes what is given: absent stays, null clears. */

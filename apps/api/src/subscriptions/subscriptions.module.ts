@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { SubscriptionAnswersService } from './subscription-answers.service.js';
 import { SubscriptionPreviewsService } from './subscription-previews.service.js';
 import { SubscriptionReadsService } from './subscription-reads.service.js';
 import { SubscriptionsController } from './subscriptions.controller.js';
@@ -7,7 +8,7 @@ import { ValidSubscriptionsController } from './valid-subscriptions.controller.j
 
 @Module({
   controllers: [SubscriptionsController, ValidSubscriptionsController],
-  providers: [SubscriptionsService, SubscriptionPreviewsService, SubscriptionReadsService],
+  providers: [SubscriptionsService, SubscriptionAnswersService, SubscriptionPreviewsService, SubscriptionReadsService],
   exports: [SubscriptionsService, SubscriptionPreviewsService],
 })
 export class SubscriptionsModule {}

@@ -1,14 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { asc, inArray } from 'drizzle-orm';
-import { chargesOfIntent } from '../../../../libs/db/payment.queries.js';
-import { findInvoice, invoiceViews } from '../../../../libs/db/invoice.queries.js';
 import { assertAttached, checkRoute, readRequest, resolveSubscription } from '../../../../libs/db/subscription-prices.queries.js';
 import { factsOfNew } from '../../../../libs/db/subscription.record.js';
-import { findSubscription, subscriptionViews, type pricedItemView } from '../../../../libs/db/subscription.queries.js';
+import { findSubscription, type pricedItemView } from '../../../../libs/db/subscription.queries.js';
 import type { KeptMethod } from '../../../../libs/db/kept-method.writes.js';
 import { findCommand } from '../../../../libs/db/command.writes.js';
 import { assertClockStands, clockworkOf } from '../../../../libs/db/test-clock.queries.js';
-import { invoiceItems, type SubscriptionRow } from '../../../../libs/db/schema/index.js';
+import type { SubscriptionRow } from '../../../../libs/db/schema/index.js';
 import { planCreate } from '../../../../libs/domain/subscription/create-subscription.js';
 import type { ItemInput, ProrationBehavior } from '../../../../libs/domain/subscription/item-changes.js';
 import type { CommandOutcome, NewSubscriptionJson, SubscriptionCommand } from '../../../../libs/domain/subscription/subscription.command.js';
@@ -16,11 +13,11 @@ import { mayMove, refusedMove, type Move } from '../../../../libs/domain/subscri
 import { DomainError, notFound } from '../../../../libs/errors/domain-error.js';
 import { commandSubscription, paymentWaitMs, startSubscription, wakeSubscriptionWorkflow, type SubscriptionStart } from '../../../../libs/temporal/subscription.client.js';
 import { publicId } from '../../../../libs/views/ids.js';
-import { invoiceItemView } from '../../../../libs/views/invoice.view.js';
 import type { SubscriptionView } from '../../../../libs/views/subscription.view.js';
 import type { Caller } from '../kernel/callers.js';
 import { pathId } from '../kernel/ids.js';
 import { Infrastructure } from '../kernel/infrastructure.js';
+import { SubscriptionAnswersService } from './subscription-answers.service.js';
 import { SubscriptionPreviewsService } from './subscription-previews.service.js';
 import { readCancel, readCreate, readUpdate } from './subscription-requests.js';
 import type {
@@ -39,6 +36,7 @@ export class SubscriptionsService {
   constructor(
     private readonly infrastructure: Infrastructure,
     private readonly previews: SubscriptionPreviewsService,
+    private readonly answers: SubscriptionAnswersService,
   ) {}
 
   async create(caller: Caller, body: CreateSubscriptionBody) {
@@ -54,7 +52,11 @@ export class SubscriptionsService {
     const row = await findSubscription(this.infrastructure.db, caller.accountId, request.id);
     if (!row) throw new DomainError('service_unavailable', undefined, { retryAfterSeconds: 2 });
     if (!outcome?.settled) caller.leaveOpen();
-    return { created: [await this.show(row)], ...(await this.firstPayment(caller, request.id)) };
+    return this.answers.created(caller, request.id);
+  }
+
+  get(caller: Caller, id: string): Promise<SubscriptionView> {
+    return this.answers.show(caller, pathId('sub', id, caller));
   }
 
   async pause(caller: Caller, id: string, body: PauseSubscriptionBody) {
@@ -64,21 +66,20 @@ export class SubscriptionsService {
       cycles: body.number_of_billing_cycles_to_skip,
       resumesAt: body.resumption_date === undefined ? undefined : (body.resumption_date?.toISOString() ?? null),
     };
-    if (body.is_preview) return (await this.previews.command(row, command)).subscription;
+    if (body.is_preview) return (await this.previews.command(caller, row.id, command)).subscription;
     await this.command(caller, row, command);
-    return this.reread(caller, row);
+    return this.answers.show(caller, row.id);
   }
 
   async resume(caller: Caller, id: string, body: ResumeSubscriptionBody) {
     const row = await this.find(caller, id);
     const command: SubscriptionCommand = { type: 'resume', proration: body.proration_behavior === 'none' ? 'none' : 'create_prorations' };
     if (body.is_preview) {
-      const { subscription, invoice } = await this.previews.command(row, command);
+      const { subscription, invoice } = await this.previews.command(caller, row.id, command);
       return invoice ? { subscription, invoice } : { subscription };
     }
     const outcome = await this.command(caller, row, command);
-    const [invoice] = await this.invoiceOf(caller, outcome);
-    const subscription = await this.reread(caller, row);
+    const { subscription, invoice } = await this.answers.after(caller, row.id, outcome);
     return invoice ? { subscription, invoice } : { subscription };
   }
 
@@ -86,12 +87,12 @@ export class SubscriptionsService {
     const row = await this.find(caller, id);
     const command = readCancel(body);
     if (body.is_preview) {
-      const { subscription, plan } = await this.previews.command(row, command);
+      const { subscription, plan } = await this.previews.command(caller, row.id, command);
       return { subscription, balance_credit_amount_atom: (plan?.creditAtom ?? 0) + (plan?.invoice?.creditedAtom ?? 0), refund_amount_atom: plan?.refunds.reduce((sum, { amountAtom }) => sum + amountAtom, 0) ?? 0 };
     }
     const outcome = await this.command(caller, row, command);
     return {
-      subscription: await this.reread(caller, row),
+      subscription: await this.answers.show(caller, row.id),
       balance_credit_amount_atom: outcome?.creditAtom ?? 0,
       refund_amount_atom: outcome?.refundAtom ?? 0,
     };
@@ -104,7 +105,7 @@ export class SubscriptionsService {
     if (command.paymentMethodId) await assertAttached(db, caller.accountId, { paymentMethodId: command.paymentMethodId, customerId: row.customerId });
     if (command.paymentRouteId) await checkRoute(db, caller.accountId, command.paymentRouteId);
     if (body.is_preview) {
-      const { subscription, invoice, pending, renewal } = await this.previews.command(row, command);
+      const { subscription, invoice, pending, renewal } = await this.previews.command(caller, row.id, command);
       return {
         subscriptions: [subscription],
         invoices: invoice ? [invoice] : [],
@@ -113,12 +114,11 @@ export class SubscriptionsService {
       };
     }
     const outcome = await this.command(caller, row, command);
-    const after = await this.find(caller, id);
-    const renewal = body.preview_renewal_invoices ? await this.previews.nextInvoice(after) : null;
+    const { subscription, invoice, pending, renewal } = await this.answers.after(caller, row.id, outcome, { renewal: body.preview_renewal_invoices });
     return {
-      subscriptions: [await this.show(after)],
-      invoices: await this.invoiceOf(caller, outcome),
-      pending_invoice_items: await this.pendingOf(outcome),
+      subscriptions: [subscription],
+      invoices: invoice ? [invoice] : [],
+      pending_invoice_items: pending,
       renewal_invoices: renewal ? [renewal] : [],
     };
   }
@@ -127,25 +127,25 @@ export class SubscriptionsService {
   async changeItems(caller: Caller, row: SubscriptionRow, { items, proration, isPreview }: ItemsWish) {
     const command: SubscriptionCommand = { type: 'changeItems', items, proration };
     if (isPreview) {
-      const { subscription, invoice, pending } = await this.previews.command(row, command);
+      const { subscription, invoice, pending } = await this.previews.command(caller, row.id, command);
       return { items: itemsOf(subscription), money: { invoice, pending_invoice_items: pending } };
     }
     const outcome = await this.command(caller, row, command);
-    const [invoice] = await this.invoiceOf(caller, outcome);
-    return { items: itemsOf(await this.reread(caller, row)), money: { invoice: invoice ?? null, pending_invoice_items: await this.pendingOf(outcome) } };
+    const { subscription, invoice, pending } = await this.answers.after(caller, row.id, outcome);
+    return { items: itemsOf(subscription), money: { invoice, pending_invoice_items: pending } };
   }
 
   async endTrial(caller: Caller, id: string) {
     const row = await this.find(caller, id);
     await this.command(caller, row, { type: 'endTrial' });
-    return this.reread(caller, row);
+    return this.answers.show(caller, row.id);
   }
 
   /** Lets the workflow look at its rows again, and answers what they say now. */
   async refresh(caller: Caller, id: string) {
     const row = await this.find(caller, id);
     await this.wake(caller, row);
-    return this.reread(caller, row);
+    return this.answers.show(caller, row.id);
   }
 
   /** A cancelled one is awake only while a payment is awaited, and then its payment tells it. */
@@ -164,15 +164,6 @@ export class SubscriptionsService {
     const row = await findSubscription(this.infrastructure.db, caller.accountId, pathId('sub', id, caller));
     if (!row) throw notFound('subscription');
     return row;
-  }
-
-  async show(row: SubscriptionRow): Promise<SubscriptionView> {
-    const [view] = await subscriptionViews(this.infrastructure.db, [row], this.infrastructure.environment);
-    return view!;
-  }
-
-  private async reread(caller: Caller, row: SubscriptionRow): Promise<SubscriptionView> {
-    return this.show((await findSubscription(this.infrastructure.db, caller.accountId, row.id))!);
   }
 
   /** What can be refused without a trace is refused before the workflow starts. */
@@ -208,29 +199,6 @@ export class SubscriptionsService {
       status: row.status,
       summary: `Subscription ${row.name === 'new' ? publicId('sub', environment, row.id) : row.name}`.slice(0, 200),
     };
-  }
-
-  private async invoiceOf(caller: Caller, outcome: CommandOutcome | null) {
-    const { db, environment, config } = this.infrastructure;
-    const row = outcome?.invoiceId ? await findInvoice(db, caller.accountId, outcome.invoiceId) : undefined;
-    return row ? invoiceViews(db, [row], environment, config) : [];
-  }
-
-  /** The lines that the command left for the next invoice. */
-  private async pendingOf(outcome: CommandOutcome | null) {
-    const { db, environment } = this.infrastructure;
-    const ids = outcome?.pendingIds ?? [];
-    if (ids.length === 0) return [];
-    const rows = await db.select().from(invoiceItems).where(inArray(invoiceItems.id, ids)).orderBy(asc(invoiceItems.id));
-    return rows.map((line) => invoiceItemView(line, environment));
-  }
-
-  private async firstPayment(caller: Caller, subscriptionId: string) {
-    const { db, environment, config } = this.infrastructure;
-    const rows = await this.previews.invoicesOf(subscriptionId);
-    const charges = await Promise.all(rows.map((row) => (row.paymentIntentId ? chargesOfIntent(db, row.paymentIntentId) : [])));
-    const used = [...new Set(charges.flat().map((charge) => publicId('processor', environment, charge.processorId)))];
-    return { invoices: await invoiceViews(db, rows, caller.environment, config), processors_used: used };
   }
 }
 

@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { eq } from 'drizzle-orm';
+import type { Db } from '../../../../libs/db/client.js';
+import { snapshot } from '../../../../libs/db/snapshot.js';
 import { transact } from '../../../../libs/db/change.js';
 import { webhookJobs, type WebhookJobKind, type WebhookJobRow } from '../../../../libs/db/schema/index.js';
 import { findWebhookJob, jobResults } from '../../../../libs/db/webhook-job.queries.js';
@@ -12,7 +14,7 @@ import { webhookJobView } from '../../../../libs/views/webhook-job.view.js';
 import type { Caller } from '../kernel/callers.js';
 import { pathId } from '../kernel/ids.js';
 import { Infrastructure } from '../kernel/infrastructure.js';
-import { cursorPage } from '../kernel/lists.js';
+import { composedPage } from '../kernel/lists.js';
 import { invalidRequest } from '../kernel/validation.pipe.js';
 import type { ListWebhookJobsQuery, RecoverBody, ResendFailedBody } from './webhook-jobs.dto.js';
 
@@ -49,19 +51,17 @@ export class WebhookJobsService {
       kind ? eq(webhookJobs.kind, kind) : undefined,
       status ? eq(webhookJobs.status, status) : undefined,
     ];
-    const page = await cursorPage(db, webhookJobs, query, { where, view: (row) => row });
-    return { ...page, data: await this.views(page.data) };
+    return composedPage(db, webhookJobs, query, { where, views: (at, rows) => this.views(at, rows) });
   }
 
   async get(caller: Caller, id: string) {
-    const row = await findWebhookJob(this.infrastructure.db, caller.accountId, pathId('job', id, caller));
-    if (!row) throw notFound('webhook job');
-    return this.view(row);
+    return this.show(caller, pathId('job', id, caller));
   }
 
   async cancel(caller: Caller, id: string) {
     const jobId = pathId('job', id, caller);
-    return this.view(await transact(this.infrastructure.db, caller.change(), (tx) => cancelWebhookJob(tx, caller.change(), jobId)));
+    await transact(this.infrastructure.db, caller.change(), (tx) => cancelWebhookJob(tx, caller.change(), jobId));
+    return this.show(caller, jobId);
   }
 
   private async create(caller: Caller, endpoint: string, kind: WebhookJobKind, { since, until }: Range) {
@@ -70,7 +70,7 @@ export class WebhookJobsService {
     if (job.since && job.since >= job.until) throw invalidField('since', `must be before ${job.until.toISOString()}`);
     const row = await transact(this.infrastructure.db, caller.change(), (tx) => createWebhookJob(tx, caller.change(), job));
     await this.wake(row);
-    return this.view(row);
+    return this.show(caller, row.id);
   }
 
   private async wake({ id, accountId }: WebhookJobRow): Promise<void> {
@@ -80,15 +80,18 @@ export class WebhookJobsService {
     await wakeWebhookJobWorkflow(temporal.client, input).catch((err: unknown) => log.warn({ err, webhook_job_id: job }, 'webhook job is started later'));
   }
 
-  private async view(row: WebhookJobRow) {
-    const [view] = await this.views([row]);
-    return view!;
+  private show(caller: Caller, id: string) {
+    return snapshot(this.infrastructure.db, async (db) => {
+      const row = await findWebhookJob(db, caller.accountId, id);
+      if (!row) throw notFound('webhook job');
+      return (await this.views(db, [row]))[0]!;
+    });
   }
 
   /** What has become of the deliveries is read while a job runs, and stored when it ends. */
-  private async views(rows: readonly WebhookJobRow[]) {
+  private async views(db: Db, rows: readonly WebhookJobRow[]) {
     const running = rows.filter(({ status, kind }) => status === 'running' && kind !== 'cancel_pending');
-    const results = await jobResults(this.infrastructure.db, running.map(({ id }) => id));
+    const results = await jobResults(db, running.map(({ id }) => id));
     return rows.map((row) => webhookJobView({ ...row, ...results.get(row.id) }, this.infrastructure.environment));
   }
 }

@@ -7,10 +7,16 @@ export interface Sold {
   quantity: number;
 }
 
+/** How often a price is billed. */
+export interface Rhythm {
+  unit: 'day' | 'week' | 'month' | 'year';
+  count: number;
+}
+
 export interface Beginning {
   /** ms since 1970. */
   now: number;
-  unit: 'day' | 'week' | 'month' | 'year';
+  unit: Rhythm['unit'];
   count: number;
   sold: Sold[];
   /** From now; negative: in the past. */
@@ -46,13 +52,18 @@ export type Act =
   | { does: 'method'; method: string | null }
   | { does: 'answer'; outcome: Answer }
   | { does: 'byHand'; which: number; to: 'paid' | 'void' }
-  | { does: 'items'; changes: ItemAct[]; how: 'create_prorations' | 'always_invoice' | 'none' };
+  | { does: 'items'; changes: ItemAct[]; how: How }
+  /** All that is sold, at a price for another interval. */
+  | { does: 'interval'; rhythm: Rhythm; unitAtom: number; how: How };
 
-/** One wish of a change of items; items by their place, counted on from the first. */
+export type How = 'create_prorations' | 'always_invoice' | 'none';
+
+/** One wish of a change of items; items by their place, counted on from the first. Without a rhythm a price has that of its item, or of now. */
 export type ItemAct =
-  | { kind: 'add'; sold: Sold }
-  | { kind: 'change'; item: number; quantity: number; unitAtom: number | null }
-  | { kind: 'remove'; item: number };
+  | { kind: 'add'; sold: Sold; rhythm?: Rhythm | null; nextPeriod: boolean }
+  /** `nextPeriod`: it begins then; false: now. `ends`: with the period; false: it goes on. Null: as it is. */
+  | { kind: 'change'; item: number; quantity: number; unitAtom: number | null; rhythm?: Rhythm | null; nextPeriod: boolean | null; ends: boolean | null }
+  | { kind: 'remove'; item: number; atEnd: boolean };
 
 export interface SeenInvoice {
   start: number;

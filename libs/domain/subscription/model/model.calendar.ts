@@ -1,12 +1,9 @@
+import type { Rhythm } from './model.act.js';
+
 /** Own arithmetic of the reference model, so that it shares no mistake with the rules it judges. Times are ms since 1970, UTC. */
 export const second = 1_000;
 export const hour = 3_600_000;
 export const day = 24 * hour;
-
-export interface Rhythm {
-  unit: 'day' | 'week' | 'month' | 'year';
-  count: number;
-}
 
 export interface Span {
   start: number;

@@ -1,24 +1,37 @@
-import type { Act, ItemAct } from './model.act.js';
+import type { Act, How, ItemAct, Rhythm } from './model.act.js';
 import { mark, second, spanAround, wholeSeconds } from './model.calendar.js';
-import type { Item, Stretch } from './model.ledger.js';
+import { isOneOffer, isOneRhythm, type Item, type Line, type Stretch } from './model.ledger.js';
 import { ModelPausing } from './model.pausing.js';
 import { Refusal, wrongState } from './model.state.js';
 
-type How = Extract<Act, { does: 'items' }>['how'];
-
-/** Other items, quantities and prices in the middle of a period. */
+/** Other items, quantities, prices and intervals: now, or from the next period on. */
 export abstract class ModelItems extends ModelPausing {
+  protected changeInterval({ rhythm, unitAtom, how }: Extract<Act, { does: 'interval' }>): void {
+    const changes = this.money.items.map(({ quantity }, item): ItemAct => ({ kind: 'change', item, quantity, unitAtom, rhythm, nextPeriod: null, ends: null }));
+    this.changeItems(changes, how);
+  }
+
   protected changeItems(changes: ItemAct[], how: How): void {
     const isUnbilled = this.billing === 'scheduled' || this.inTrial() || (this.status === 'paused' && this.billing === 'incomplete');
     if (this.status === 'cancelled' || (this.status === 'trialing' && !isUnbilled)) throw new Refusal(wrongState);
     const before = this.money.items;
-    const after = this.wanted(before, changes);
+    const wished = this.wanted(before, changes);
+    let rhythm = theRhythmOf(wished.filter(({ begins }) => !begins));
+    const waits = how === 'none' && !isUnbilled && !isOneRhythm(rhythm, this.rhythm);
+    const after = waits ? this.fromNextPeriodOn(before, wished) : wished;
+    if (waits) rhythm = this.rhythm;
+    const next = theRhythmOf(after.filter(({ ends }) => !ends));
+    const isNow = !isUnbilled && !isOneRhythm(rhythm, this.rhythm);
+    if (isNow && !isOneRhythm(next, rhythm)) throw new Refusal('invalid_request');
     if (isAlike(before, after)) return;
-    if (this.status === 'paused' && how !== 'none') throw new Refusal(wrongState);
+    const [old, fresh] = [before, after].map((items) => items.filter(({ begins }) => !begins)) as [Item[], Item[]];
+    if (this.status === 'paused' && how !== 'none' && !isSold(old, fresh)) throw new Refusal(wrongState);
     this.money.items = after;
-    if (isUnbilled || how === 'none') return;
+    if (isUnbilled) return this.billOtherwise(rhythm);
+    if (isNow) return this.beginInterval(old);
+    if (how === 'none') return;
     const rest = this.restOfPeriod();
-    const lines = this.money.exchange(before, after, rest);
+    const lines = this.money.exchange(old, fresh, rest);
     if (how === 'create_prorations') this.money.wait(lines);
     else if (lines.length > 0) this.billNow(lines, rest);
   }
@@ -28,18 +41,50 @@ export abstract class ModelItems extends ModelPausing {
     const named = new Set<number>();
     for (const change of changes) {
       if (change.kind === 'add') {
-        const item = this.money.newItem(change.sold);
+        const item = this.money.newItem(change.sold, change.rhythm ?? this.rhythm, change.nextPeriod);
         after.set(item.id, item);
         continue;
       }
       const item = before[change.item % before.length]!;
       if (named.has(item.id)) throw new Refusal('invalid_request');
       named.add(item.id);
-      if (change.kind === 'remove') after.delete(item.id);
-      else after.set(item.id, { ...item, quantity: change.quantity, unitAtom: change.unitAtom ?? item.unitAtom });
+      if (change.kind === 'change') after.set(item.id, changed(item, change));
+      else if (change.atEnd && !item.begins) after.set(item.id, { ...item, ends: true });
+      else after.delete(item.id);
     }
-    if (after.size === 0) throw new Refusal('conflict');
     return [...after.values()];
+  }
+
+  /** What is sold stays so until the period's end; what takes its place begins then. A quantity alone is another one now. */
+  private fromNextPeriodOn(before: Item[], wished: Item[]): Item[] {
+    const kept = before.flatMap((item): Item[] => {
+      const now = wished.find(({ id }) => id === item.id);
+      if (item.begins) return now ? [{ ...now, begins: true }] : [];
+      if (!now) return [{ ...item, ends: true }];
+      return [isOneOffer(item, now) ? now : { ...item, ends: true }];
+    });
+    const added = wished.flatMap((item): Item[] => {
+      const was = before.find(({ id }) => id === item.id);
+      if (!was) return [{ ...item, begins: true }];
+      return was.begins || isOneOffer(was, item) ? [] : [this.money.newItem(item, item.rhythm, true)];
+    });
+    return [...kept, ...added];
+  }
+
+  /** Nothing was billed yet: it will be by the new rhythm. */
+  private billOtherwise(rhythm: Rhythm): void {
+    this.rhythm = rhythm;
+    if (this.billing !== 'scheduled' || this.trialEnd !== null) return;
+    this.anchor = this.firstStart;
+    this.period.end = mark(this.anchor, rhythm, 1);
+  }
+
+  /** A whole period of the new rhythm from now on, less what is left of the old one. */
+  private beginInterval(old: Item[]): void {
+    const rest = this.restOfPeriod();
+    const bill = this.enter(this.nextStretch(rest.start, rest.start), this.now, this.money.givenBackFor(old, rest));
+    bill.isChange = true;
+    this.collectNow(bill);
   }
 
   private restOfPeriod(): Stretch {
@@ -53,15 +98,36 @@ export abstract class ModelItems extends ModelPausing {
       const whole = spanAround(this.anchor, this.rhythm, this.period.start);
       return wholeSeconds(whole.start, whole.end);
     }
-    const billed = this.money.bills.findLast(({ isChange, status }) => !isChange && status !== 'draft');
+    const billed = this.money.bills.findLast(({ ofPeriod, status }) => ofPeriod && status !== 'draft');
     return Math.max(wholeSeconds(mark(this.anchor, this.rhythm, -1), this.anchor), billed ? wholeSeconds(billed.start, billed.end) : 0);
   }
 
-  private billNow(lines: ReturnType<ModelItems['money']['waiting']>, rest: Stretch): void {
-    const bill = this.money.billChange(rest, lines, { now: this.now, collects: this.billing !== 'unpaid' });
+  private billNow(lines: Line[], rest: Stretch): void {
+    this.collectNow(this.money.billChange(rest, lines, { now: this.now, collects: this.billing !== 'unpaid' }));
+  }
+
+  private collectNow(bill: ReturnType<ModelItems['enter']>): void {
     if (bill.status !== 'open' || this.money.flight || this.run) return;
     this.chargeAt = this.from.byInvoice ? (this.chargeAt ?? bill.dueDate) : this.now;
   }
+}
+
+function changed(item: Item, { quantity, unitAtom, rhythm, nextPeriod, ends }: Extract<ItemAct, { kind: 'change' }>): Item {
+  if (nextPeriod && !item.begins) throw new Refusal('invalid_request');
+  return { ...item, quantity, unitAtom: unitAtom ?? item.unitAtom, rhythm: rhythm ?? item.rhythm, begins: nextPeriod ?? item.begins, ends: ends ?? item.ends };
+}
+
+/** All have one, and something is sold. */
+function theRhythmOf(items: Item[]): Rhythm {
+  const [first, ...others] = items;
+  if (!first) throw new Refusal('conflict');
+  if (others.some(({ rhythm }) => !isOneRhythm(rhythm, first.rhythm))) throw new Refusal('invalid_request');
+  return first.rhythm;
+}
+
+function isSold(before: Item[], after: Item[]): boolean {
+  const isIn = (item: Item, items: Item[]) => items.some((other) => other.id === item.id && other.quantity === item.quantity && isOneOffer(item, other));
+  return before.length === after.length && before.every((item) => isIn(item, after));
 }
 
 function isAlike(before: Item[], after: Item[]): boolean {

@@ -1,8 +1,13 @@
-import type { Answer, Beginning, Outcome, Seen, Sold } from './model.act.js';
+import type { Answer, Beginning, Outcome, Rhythm, Seen, Sold } from './model.act.js';
 import { day, share, wholeSeconds, type Span } from './model.calendar.js';
 
 export interface Item extends Sold {
   id: number;
+  rhythm: Rhythm;
+  /** Only from the next period on. */
+  begins: boolean;
+  /** Only to the end of this one. */
+  ends: boolean;
 }
 
 export interface Bill extends Span {
@@ -14,13 +19,17 @@ export interface Bill extends Span {
   appliedAtom: number;
   /** What its negative total gave to the balance. */
   creditedAtom: number;
+  /** Unused time of the period before that paid for it. */
+  broughtAtom: number;
   status: 'draft' | 'open' | 'past_due' | 'paid' | 'void' | 'uncollectible';
   dueDate: number;
   remindedAt: number;
   byHand: boolean;
   refusal: Answer | null;
-  /** For a change of items or the end, not for a period. */
+  /** For a change of items or the end. */
   isChange: boolean;
+  /** For a period. */
+  ofPeriod: boolean;
   /** Which of its periods it belongs to. */
   age: number;
 }
@@ -70,23 +79,31 @@ export class ModelLedger {
 
   constructor(private readonly from: Beginning) {
     this.balanceAtom = from.balanceAtom;
-    this.items = from.sold.map((sold) => this.newItem(sold));
+    this.items = from.sold.map((sold) => this.newItem(sold, { unit: from.unit, count: from.count }));
   }
 
-  newItem({ unitAtom, quantity }: Sold): Item {
+  newItem({ unitAtom, quantity }: Sold, rhythm: Rhythm, begins = false): Item {
     this.made += 1;
-    return { id: this.made, unitAtom, quantity };
+    return { id: this.made, unitAtom, quantity, rhythm: { unit: rhythm.unit, count: rhythm.count }, begins, ends: false };
+  }
+
+  /** What is sold in the next period. */
+  nextItems(): Item[] {
+    return this.items.filter(({ ends }) => !ends).map((item) => ({ ...item, begins: false }));
   }
 
   costsNow(stretch: Stretch): number {
-    const total = sum([...this.linesFor(stretch), ...this.waiting()]);
+    const total = sum([...this.nextItems().map((item) => this.lineFor(item, stretch)), ...this.waiting()]);
     return Math.max(0, Math.max(0, total) - Math.max(0, this.balanceAtom));
   }
 
-  /** The bill of a new period, with all that waited. */
-  beginPeriod(stretch: Stretch, writing: Writing): Bill {
+  /** The bill of a new period, with all that waited and what is given back of the one before. */
+  beginPeriod(stretch: Stretch, writing: Writing, back: Line[] = []): Bill {
     this.age += 1;
-    return this.write(stretch, [...this.linesFor(stretch), ...this.waiting()], writing);
+    this.items = this.nextItems();
+    const bill = this.write(stretch, [...this.items.map((item) => this.lineFor(item, stretch)), ...this.waiting(), ...back], writing);
+    Object.assign(bill, { ofPeriod: true, broughtAtom: -sum(back) });
+    return bill;
   }
 
   /** The bill of a change that is charged now. */
@@ -106,11 +123,16 @@ export class ModelLedger {
 
   /** Gives back what was billed for the old items, and bills the new ones, for the rest of the period; nothing is no line. */
   exchange(before: Item[], after: Item[], rest: Stretch): Line[] {
-    const differs = (one: Item, other: Item | undefined) => JSON.stringify(one) !== JSON.stringify(other);
+    const differs = (one: Item, other: Item | undefined) => !other || other.quantity !== one.quantity || !isOneOffer(one, other);
     const old = before.filter((item) => differs(item, after.find(({ id }) => id === item.id)));
     const fresh = after.filter((item) => differs(item, before.find(({ id }) => id === item.id)));
-    const given = old.flatMap(({ id }) => this.standing().filter(({ item }) => item === id)).map((line) => this.creditOf(line, rest));
-    return [...given, ...fresh.map((item) => this.lineFor(item, rest))].filter(({ amountAtom }) => amountAtom !== 0);
+    return [...this.givenBackFor(old, rest), ...fresh.map((item) => this.lineFor(item, rest)).filter(({ amountAtom }) => amountAtom !== 0)];
+  }
+
+  /** What of the bills for these items is for the rest of the period. */
+  givenBackFor(items: Item[], rest: Stretch): Line[] {
+    const standing = this.standing().filter(({ item }) => items.some(({ id }) => id === item));
+    return standing.map((line) => this.creditOf(line, rest)).filter(({ amountAtom }) => amountAtom !== 0);
   }
 
   owed(): Bill[] {
@@ -168,7 +190,7 @@ export class ModelLedger {
       given -= taken;
       return amountAtom - taken;
     };
-    const creditAtom = less(bills.reduce((credit, { appliedAtom, byHand, paidAtom }) => credit + appliedAtom + (byHand ? paidAtom : 0), 0));
+    const creditAtom = less(bills.reduce((credit, { appliedAtom, broughtAtom, byHand, paidAtom }) => credit + appliedAtom + broughtAtom + (byHand ? paidAtom : 0), 0));
     const refunds = bills.map((bill) => ({ bill, amountAtom: bill.byHand ? 0 : less(bill.paidAtom - bill.refundedAtom) }));
     return { creditAtom, refunds };
   }
@@ -187,11 +209,7 @@ export class ModelLedger {
     return { invoices, attempts: [...attempts], balanceAtom, refundedAtom };
   }
 
-  /** Each line is rounded by itself, a half to the even neighbour. */
-  private linesFor(stretch: Stretch): Line[] {
-    return this.items.map((item) => this.lineFor(item, stretch));
-  }
-
+  /** Rounded by itself, a half to the even neighbour. */
   private lineFor({ id, unitAtom, quantity }: Item, { start, end, seconds, outOf }: Stretch): Line {
     return { item: id, amountAtom: share(unitAtom * quantity, seconds, outOf), start, end, bill: null, of: null, waited: false, dropped: false, age: this.age };
   }
@@ -219,7 +237,7 @@ export class ModelLedger {
     const status = !collects ? 'draft' : dueAtom === 0 ? 'paid' : 'open';
     const bill: Bill = {
       start, end, totalAtom, dueAtom, appliedAtom, creditedAtom, paidAtom: 0, refundedAtom: 0, status, dueDate: now + net * day, remindedAt: now,
-      byHand: false, refusal: null, isChange: false, age: this.age,
+      byHand: false, refusal: null, isChange: false, ofPeriod: false, broughtAtom: 0, age: this.age,
     };
     for (const line of lines) {
       line.waited = this.lines.includes(line);
@@ -258,4 +276,13 @@ function hasGround({ of }: Line): boolean {
 
 function isTogether(one: Line, other: Line): boolean {
   return one.bill === other.bill && one.start === other.start && one.end === other.end;
+}
+
+/** The same price. */
+export function isOneOffer(one: Item, other: Item): boolean {
+  return one.unitAtom === other.unitAtom && isOneRhythm(one.rhythm, other.rhythm);
+}
+
+export function isOneRhythm(one: Rhythm, other: Rhythm): boolean {
+  return one.unit === other.unit && one.count === other.count;
 }

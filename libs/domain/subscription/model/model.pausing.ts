@@ -87,8 +87,9 @@ export abstract class ModelPausing extends ModelCollection {
     if (isOwed ? earlier.end > at || earlier === this.money.flight : earlier && owed.length > 0 && (earlier.status === 'paid' || this.period.end > at)) return this.collect(byItself);
     const older = owed.filter((bill) => bill !== earlier);
     const never = this.billing === 'incomplete' && !this.anchorWasGiven;
+    if (this.inTrial() && !this.anchorWasGiven) this.rhythm = this.nextRhythm();
     const anchor = never ? at : this.inTrial() && !this.anchorWasGiven ? this.period.end : this.anchor;
-    const whole = this.stretch(anchor, at);
+    const whole = this.nextStretch(anchor, at);
     const stretch = free && whole.seconds < whole.outOf ? { ...whole, seconds: 0 } : whole;
     const isFree = this.billing !== 'unpaid' && this.money.costsNow(stretch) === 0 && older.length === 0;
     if (!isFree && !this.from.byInvoice && !this.mayAsk(byItself)) return this.cannotAsk(byItself);

@@ -20,7 +20,7 @@ export abstract class ModelPeriods extends ModelItems {
     const end = this.period.end;
     if (this.endsAtEnd) return this.stop({ forgives: false });
     if (this.skip !== null) return this.pauseNow(end, { was: 'trialing', seconds: null, untilPaid: false });
-    const costs = this.money.costsNow(this.stretch(this.anchorWasGiven ? this.anchor : end, end));
+    const costs = this.money.costsNow(this.nextStretch(this.anchorWasGiven ? this.anchor : end, end));
     if (costs === 0 || this.from.byInvoice || this.method !== null) return this.beginPaidTime(end);
     if (this.from.withoutMethod === 'cancel') return this.stop({ forgives: true });
     this.pauseNow(this.now, { was: 'trialing', seconds: null, untilPaid: false });
@@ -29,7 +29,7 @@ export abstract class ModelPeriods extends ModelItems {
 
   protected beginPaidTime(at: number): void {
     if (!this.anchorWasGiven) this.anchor = at;
-    const bill = this.enter(this.stretch(this.anchor, at));
+    const bill = this.enter(this.nextStretch(this.anchor, at));
     if (bill.status === 'paid' || this.from.byInvoice) {
       this.status = 'active';
       this.billing = 'current';
@@ -42,7 +42,7 @@ export abstract class ModelPeriods extends ModelItems {
     if (this.endsAtEnd || this.isLastCycle()) return this.stop({ forgives: false });
     if (this.skip !== null) return this.pauseNow(this.period.end, { was: 'active', seconds: null, untilPaid: false });
     const waits = this.run !== null || this.money.flight !== null || this.billing === 'unpaid' || this.money.owed().length > 0;
-    const bill = this.enter(this.stretch(this.anchor, this.period.end));
+    const bill = this.enter(this.nextStretch(this.anchor, this.period.end));
     if (waits || bill.status !== 'open') return;
     const isLate = this.now - bill.start > hour && this.askedAt !== null;
     this.chargeAt = this.from.byInvoice ? bill.dueDate : Math.max(bill.start + this.from.jitterSeconds * second, isLate ? this.askedAt! + day : 0);

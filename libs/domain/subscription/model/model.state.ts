@@ -1,6 +1,6 @@
-import type { Act, Answer, Beginning } from './model.act.js';
-import { day, mark, second, spanAround, wholeSeconds, type Rhythm, type Span } from './model.calendar.js';
-import { ModelLedger, type Bill, type Stretch } from './model.ledger.js';
+import type { Act, Answer, Beginning, Rhythm } from './model.act.js';
+import { day, mark, second, spanAround, wholeSeconds, type Span } from './model.calendar.js';
+import { isOneRhythm, ModelLedger, type Bill, type Line, type Stretch } from './model.ledger.js';
 
 export type Why = Answer | 'no_method' | 'overdue';
 export type Cancel = Extract<Act, { does: 'cancel' }>;
@@ -32,7 +32,7 @@ export abstract class ModelState {
   protected status: 'trialing' | 'active' | 'paused' | 'cancelled' = 'trialing';
   protected billing: 'scheduled' | 'incomplete' | 'current' | 'past_due' | 'unpaid' | null = 'scheduled';
   protected readonly money: ModelLedger;
-  protected readonly rhythm: Rhythm;
+  protected rhythm: Rhythm;
   protected period: Span;
   protected anchor: number;
   protected anchorWasGiven: boolean;
@@ -82,16 +82,28 @@ export abstract class ModelState {
     return this.from.cycles !== null && this.periods >= this.from.cycles;
   }
 
-  protected stretch(anchor: number, from: number): Stretch {
-    const whole = spanAround(anchor, this.rhythm, from);
+  /** What would follow is billed by its own rhythm: where that is another one, from `from` on. */
+  protected nextStretch(anchor: number, from: number): Stretch {
+    const rhythm = this.nextRhythm();
+    return this.stretch(isOneRhythm(rhythm, this.rhythm) ? anchor : from, from, rhythm);
+  }
+
+  protected nextRhythm(): Rhythm {
+    return this.money.nextItems()[0]?.rhythm ?? this.rhythm;
+  }
+
+  protected stretch(anchor: number, from: number, rhythm = this.rhythm): Stretch {
+    const whole = spanAround(anchor, rhythm, from);
     return { start: from, end: whole.end, seconds: wholeSeconds(from, whole.end), outOf: wholeSeconds(whole.start, whole.end) };
   }
 
-  protected enter(stretch: Stretch, at = this.now): Bill {
+  protected enter(stretch: Stretch, at = this.now, back: Line[] = []): Bill {
+    const rhythm = this.nextRhythm();
+    if (!isOneRhythm(rhythm, this.rhythm)) Object.assign(this, { rhythm, anchor: stretch.start });
     this.period = { start: stretch.start, end: stretch.end };
     this.periods += 1;
     this.moved = false;
-    this.covering = this.money.beginPeriod(stretch, { now: at, collects: this.billing !== 'unpaid' });
+    this.covering = this.money.beginPeriod(stretch, { now: at, collects: this.billing !== 'unpaid' }, back);
     return this.covering;
   }
 

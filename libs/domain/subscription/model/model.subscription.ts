@@ -65,6 +65,8 @@ export class ModelSubscription extends ModelPeriods implements Subject {
         return this.byHand(act.which, act.to);
       case 'items':
         return this.changeItems(act.changes, act.how);
+      case 'interval':
+        return this.changeInterval(act);
     }
   }
 
