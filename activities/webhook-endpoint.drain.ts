@@ -1,9 +1,10 @@
 import type { DrainOutcome } from '../libs/contracts/webhook-endpoint.contract.js';
 import type { Db } from '../libs/db/client.js';
-import { dueDeliveries, msUntilNextDue, type DueDelivery } from '../libs/db/delivery.queries.js';
+import { dueDeliveries, type DueDelivery } from '../libs/db/delivery.queries.js';
 import { cancelPendingDeliveries, type ScheduledAttempt } from '../libs/db/delivery.writes.js';
 import {
-  beginDrain, endDrain, putOffFollowers, putOffFreshDeliveries, releasePutOff, renewDrain, reserveTurns, type DrainedEndpoint, type DrainHold,
+  beginDrain, endDrain, leaveDrain, putOffFollowers, putOffFreshDeliveries, releasePutOff, renewDrain, reserveTurns,
+  type DrainedEndpoint, type DrainHold,
 } from '../libs/db/drain.writes.js';
 import { openHeaders } from '../libs/db/endpoint-headers.js';
 import type { SecretBox } from '../libs/db/secret.js';
@@ -14,8 +15,10 @@ import { publicId } from '../libs/views/ids.js';
 import { deliver, outcomeOf, type Delivered, type Receiver } from '../libs/webhooks/deliver.js';
 import type { Poster } from '../libs/webhooks/poster.js';
 import { askedSilenceMs, nextAttemptDelay } from '../libs/webhooks/schedule.js';
+import { Linger } from './webhook-endpoint.linger.js';
 import { Pace, pageOfRate, pause } from './webhook-endpoint.pace.js';
 import { FencedOff, Recorder } from './webhook-endpoint.recorder.js';
+import { Window } from './webhook-endpoint.window.js';
 
 export interface DrainDeps {
   db: Db;
@@ -45,11 +48,9 @@ const mostAtOnce = 10;
 const takesRowsForMs = 10_000;
 /** A drain that mostly waits for its rate gives its slot to others after this, where they need it. */
 const givesWayAfterMs = 1_000;
-const lingersForMs = 1_000;
-const lingerStepMs = 100;
-/** Each look that finds nothing is followed by a longer wait: four of them in the whole second. */
-const lingerGrowth = 2;
-const shortPagePauseMs = 20;
+const lookBesidePostsMs = 100;
+/** What was read of the endpoint counts that long, as long as its version does. */
+const knownForMs = 1_000;
 const defaultGraceMs = 5_000;
 
 /**
@@ -57,9 +58,9 @@ const defaultGraceMs = 5_000;
  * after a crash what was not recorded is posted again.
  */
 export async function drainEndpoint(deps: DrainDeps, request: DrainRequest): Promise<DrainOutcome> {
-  const epoch = await beginDrain(deps.db, request.endpointId);
-  if (epoch === undefined) return { state: 'closed', failing: false, dueInMs: null };
-  const drain = new Drain(deps, request, { endpointId: request.endpointId, epoch });
+  const endpoint = await beginDrain(deps.db, request.endpointId);
+  if (!endpoint) return { state: 'closed', failing: false, dueInMs: null };
+  const drain = new Drain(deps, request, endpoint);
   try {
     return await drain.run();
   } catch (error) {
@@ -69,24 +70,36 @@ export async function drainEndpoint(deps: DrainDeps, request: DrainRequest): Pro
 }
 
 class Drain {
+  private readonly hold: DrainHold;
   private readonly held = new Set<string>();
-  private readonly underWay = new Set<Promise<void>>();
+  private readonly underWay = new Window();
   private readonly abortPosts = new AbortController();
   private readonly startedAt = performance.now();
   private readonly pace = new Pace();
+  private readonly linger: Linger;
   /** As they ended, before they are recorded: a receiver that fails at once must not use up a page of attempts. */
   private failedInARow = 0;
+  private retriesSoon = false;
   private askedSilenceMs = 0;
   private recorder: Recorder | null = null;
   private ahead: Promise<DueDelivery[] | null> | null = null;
-  private endpoint!: DrainedEndpoint;
   private receiver!: Receiver;
+  private readAt = performance.now();
 
   constructor(
     private readonly deps: DrainDeps,
     private readonly request: DrainRequest,
-    private readonly hold: DrainHold,
-  ) {}
+    private endpoint: DrainedEndpoint,
+  ) {
+    this.hold = { endpointId: endpoint.id, epoch: endpoint.epoch };
+    this.linger = new Linger({
+      stopping: deps.stopping,
+      goesOn: () => this.takesRows(),
+      isBusy: () => this.held.size > 0,
+      comesUnannounced: () => this.retriesSoon || this.endpoint.ordered,
+      mayLinger: () => !request.failing && request.mayLinger(),
+    });
+  }
 
   async run(): Promise<DrainOutcome> {
     const abort = (): void => this.abortPosts.abort();
@@ -94,22 +107,20 @@ class Drain {
     this.request.cancelled.addEventListener('abort', abort, { once: true });
     this.deps.stopping.addEventListener('abort', stopSoon, { once: true });
     try {
-      await this.pump();
-      await Promise.all(this.underWay);
+      if (this.admits(this.endpoint)) await this.pump();
+      await this.underWay.below(1);
       await this.recorder?.flush();
     } finally {
       this.request.cancelled.removeEventListener('abort', abort);
       this.deps.stopping.removeEventListener('abort', stopSoon);
       this.abortPosts.abort();
-      await Promise.allSettled([...this.underWay, this.ahead]);
+      await Promise.allSettled([this.underWay.settled(), this.ahead]);
     }
     return this.finish();
   }
 
   /** Pages of due rows into a window of posts, until there is a reason to stop. A full page is posted while the next is read. */
   private async pump(): Promise<void> {
-    let idleSince: number | null = null;
-    let lingerMs = lingerStepMs;
     while (this.takesRows()) {
       const page = await (this.ahead ?? this.fetch());
       this.ahead = null;
@@ -117,29 +128,24 @@ class Drain {
       if (page.length === pageSize && this.endpoint.ratePerSecond === null) this.fetchAhead();
       await this.beginAll(page);
       if (this.wrongQueue()) return;
-      if (page.length > 0) {
-        idleSince = null;
-        lingerMs = lingerStepMs;
-        if (this.request.failing) await this.settle();
-        else if (page.length < this.pageLimit()) await pause(shortPagePauseMs, this.deps.stopping);
-        continue;
-      }
-      if (this.held.size > 0) {
-        await (this.underWay.size > 0 ? Promise.race([...this.underWay, pause(lingerStepMs, this.deps.stopping)]) : this.recorder?.flush());
-        continue;
-      }
-      idleSince ??= performance.now();
-      const leftMs = idleSince + lingersForMs - performance.now();
-      if (this.request.failing || leftMs <= 0 || !this.request.mayLinger()) return;
-      await pause(Math.min(lingerMs, leftMs), this.deps.stopping);
-      lingerMs *= lingerGrowth;
+      if (page.length > 0 && this.request.failing) await this.settle();
+      else if (page.length === 0 && this.held.size > 0 && this.linger.isDeaf) await this.somePost();
+      else if (page.length < this.pageLimit() && !(await this.linger.again(page.length > 0))) return;
     }
+  }
+
+  /** What one post that ends makes possible is seen by the next look. */
+  private async somePost(): Promise<void> {
+    if (this.underWay.size > 0) await Promise.race([this.underWay.change(), pause(lookBesidePostsMs, this.deps.stopping)]);
+    else await this.recorder?.flush();
   }
 
   private async beginAll(page: DueDelivery[]): Promise<void> {
     for (const [index, delivery] of page.entries()) {
-      await this.waitForSlot();
-      await this.waitForTurn();
+      const most = Math.min(mostAtOnce, this.endpoint.maxInFlight ?? mostAtOnce);
+      if (this.underWay.size >= most) await this.underWay.below(most);
+      const turnInMs = this.pace.next();
+      if (turnInMs > 0) await pause(turnInMs, this.deps.stopping);
       if (!this.takesRows() || this.wrongQueue() || this.hasChanged()) {
         for (const left of page.slice(index)) this.held.delete(left.id);
         return;
@@ -168,10 +174,15 @@ class Drain {
 
   /** Reads the endpoint again; false if it takes no deliveries now. */
   private async refresh(): Promise<boolean> {
-    const { db, secrets, environment, disableAfterMs } = this.deps;
-    const endpoint = await renewDrain(db, this.hold);
+    const endpoint = await renewDrain(this.deps.db, this.hold);
     if (!endpoint) throw new FencedOff();
+    return this.admits(endpoint);
+  }
+
+  private admits(endpoint: DrainedEndpoint): boolean {
+    const { db, secrets, environment, disableAfterMs } = this.deps;
     this.endpoint = endpoint;
+    this.readAt = performance.now();
     if (endpoint.deletedAt !== null || endpoint.status !== 'enabled' || (endpoint.heldForMs ?? 0) > 0) return false;
     this.receiver = {
       endpointId: publicId('webhook_endpoint', environment, endpoint.id),
@@ -192,14 +203,27 @@ class Drain {
     this.ahead.catch(() => undefined);
   }
 
-  /** The next page, held from now on; null if the endpoint takes no deliveries now. */
+  /**
+   * The next page, held from now on; null if the endpoint takes no deliveries now. A page is read under the version that is known, so
+   * that the endpoint is read again only when there is none.
+   */
   private async fetch(): Promise<DueDelivery[] | null> {
-    if (!(await this.refresh())) return null;
-    const page = await this.nextPage();
+    this.linger.looks();
+    let page = this.isKnown() ? await this.nextPage() : [];
+    if (page.length === 0) {
+      const { version } = this.endpoint;
+      const wasKnown = this.isKnown();
+      if (!(await this.refresh())) return null;
+      if (!wasKnown || this.endpoint.version !== version) page = await this.nextPage();
+    }
     for (const delivery of page) this.held.add(delivery.id);
     if (page.length === 0 && this.endpoint.ordered) await putOffFollowers(this.deps.db, this.endpoint.id);
     await this.reserve(page.length);
     return page;
+  }
+
+  private isKnown(): boolean {
+    return !this.request.failing && !this.hasChanged() && performance.now() - this.readAt < knownForMs;
   }
 
   private async reserve(count: number): Promise<void> {
@@ -213,9 +237,9 @@ class Drain {
 
   private async nextPage(): Promise<DueDelivery[]> {
     const { db } = this.deps;
-    const { id, ordered } = this.endpoint;
+    const { id, ordered, epoch, version } = this.endpoint;
     const except = [...this.held];
-    if (!this.request.failing) return dueDeliveries(db, id, { limit: this.pageLimit(), except, ordered });
+    if (!this.request.failing) return dueDeliveries(db, id, { limit: this.pageLimit(), except, ordered, under: { epoch, version } });
     if (!this.isFailing()) return [];
     await putOffFreshDeliveries(db, id);
     return dueDeliveries(db, id, { limit: 1, except, triedFirst: true, ordered });
@@ -230,24 +254,13 @@ class Drain {
     return !this.request.failing && (this.failedInARow >= failuresToSlowDown || this.isFailing());
   }
 
-  private async waitForSlot(): Promise<void> {
-    const most = Math.min(mostAtOnce, this.endpoint.maxInFlight ?? mostAtOnce);
-    while (this.underWay.size >= most) await Promise.race(this.underWay);
-  }
-
-  private async waitForTurn(): Promise<void> {
-    const ms = this.pace.next();
-    if (ms > 0) await pause(ms, this.deps.stopping);
-  }
-
   private async settle(): Promise<void> {
-    await Promise.all(this.underWay);
+    await this.underWay.below(1);
     await this.recorder?.flush();
   }
 
   private begin(delivery: DueDelivery): void {
-    const post = this.post(delivery).finally(() => this.underWay.delete(post));
-    this.underWay.add(post);
+    this.underWay.add(this.post(delivery));
   }
 
   private async post(delivery: DueDelivery): Promise<void> {
@@ -259,29 +272,44 @@ class Drain {
     this.failedInARow = result.success ? 0 : this.failedInARow + 1;
     const silenceMs = askedSilenceMs({ ...result, nowMs: Date.now() });
     this.askedSilenceMs = Math.max(this.askedSilenceMs, silenceMs);
+    const next = nextState(result, delivery.attempts + 1, schedule);
+    if (next.status === 'pending' && next.delayMs < takesRowsForMs) this.retriesSoon = true;
     this.recorder!.add({
       deliveryId: delivery.id,
       eventId: delivery.eventId,
       eventType: delivery.eventType,
       url,
       ...outcomeOf(result),
-      next: nextState(result, delivery.attempts + 1, schedule),
+      next,
       silenceMs,
     });
   }
 
   private async finish(): Promise<DrainOutcome> {
+    if (this.request.failing) await this.releaseIfRecovered();
+    const left = await leaveDrain(this.deps.db, this.hold);
+    if (!left) return this.close();
+    const failing = left.consecutiveFailures >= failuresToSlowDown;
+    const silenceMs = Math.max(this.askedSilenceMs, left.heldForMs ?? 0);
+    return { state: 'open', failing, dueInMs: left.dueInMs === null ? null : Math.ceil(Math.max(0, left.dueInMs, silenceMs)) };
+  }
+
+  private async releaseIfRecovered(): Promise<void> {
+    const { db } = this.deps;
+    const endpoint = await renewDrain(db, this.hold);
+    if (!endpoint) throw new FencedOff();
+    if (endpoint.consecutiveFailures < failuresToSlowDown) while (await releasePutOff(db, endpoint.id));
+  }
+
+  /** Of an endpoint that was deleted or disabled. */
+  private async close(): Promise<DrainOutcome> {
     const { db } = this.deps;
     const endpoint = await renewDrain(db, this.hold);
     if (!endpoint) throw new FencedOff();
     const closed = endpoint.deletedAt !== null;
     if (closed || endpoint.status === 'disabled') await db.transaction((tx) => cancelPendingDeliveries(tx, endpoint.id));
-    const failing = endpoint.consecutiveFailures >= failuresToSlowDown;
-    if (this.request.failing && !failing) while (await releasePutOff(db, endpoint.id));
-    const dueInMs = closed || endpoint.status !== 'enabled' ? null : await msUntilNextDue(db, endpoint.id);
     await endDrain(db, this.hold, { closed });
-    const silenceMs = Math.max(this.askedSilenceMs, endpoint.heldForMs ?? 0);
-    return { state: closed ? 'closed' : 'open', failing, dueInMs: dueInMs === null ? null : Math.ceil(Math.max(0, dueInMs, silenceMs)) };
+    return { state: closed ? 'closed' : 'open', failing: endpoint.consecutiveFailures >= failuresToSlowDown, dueInMs: null };
   }
 }
 

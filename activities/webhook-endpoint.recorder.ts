@@ -1,7 +1,7 @@
 import { systemChange } from '../libs/db/account.writes.js';
 import { transact } from '../libs/db/change.js';
 import type { Db } from '../libs/db/client.js';
-import { announceExhausted, recordAttempts, type ScheduledAttempt, type Streak } from '../libs/db/delivery.writes.js';
+import { announceExhausted, recordAttempts, recordDelivered, type ScheduledAttempt, type Streak } from '../libs/db/delivery.writes.js';
 import type { DrainHold } from '../libs/db/drain.writes.js';
 import { lockEndpoint } from '../libs/db/webhook-endpoint.queries.js';
 import { disableEndpoint, recoverEndpoint } from '../libs/db/webhook-endpoint-status.writes.js';
@@ -84,9 +84,16 @@ export class Recorder {
   }
 
   private async write(attempts: EndedAttempt[]): Promise<void> {
+    const { db, hold } = this.options;
+    const succeeded = attempts.every(({ next, silenceMs }) => next.status === 'delivered' && silenceMs === 0);
+    this.last = (succeeded ? await recordDelivered(db, hold, attempts) : undefined) ?? (await this.writeWithConsequences(attempts));
+    this.onRecorded(attempts.map((attempt) => attempt.deliveryId));
+  }
+
+  private async writeWithConsequences(attempts: EndedAttempt[]): Promise<Streak> {
     const { db, environment, accountId, hold } = this.options;
     const change = systemChange(environment, accountId);
-    this.last = await transact(db, change, async (tx) => {
+    return transact(db, change, async (tx) => {
       const streak = await recordAttempts(tx, hold, attempts);
       if (!streak) throw new FencedOff();
       await announceExhausted(tx, change, attempts.filter(({ next }) => next.status === 'exhausted'));
@@ -97,7 +104,6 @@ export class Recorder {
       if (endpoint && reason) await disableEndpoint(tx, change, endpoint, reason);
       return streak;
     });
-    this.onRecorded(attempts.map((attempt) => attempt.deliveryId));
   }
 
   private reasonToDisable(attempts: EndedAttempt[], { failingSince }: Streak): 'gone' | 'failing' | null {

@@ -32,10 +32,18 @@ export interface DuePage {
   triedFirst?: boolean;
   /** None that an earlier event of the same object still waits before. */
   ordered?: boolean;
+  /** None unless the drain still has the endpoint, as it read it, and it is enabled. */
+  under?: { epoch: number; version: number };
 }
 
 const isFirstOfItsObject = sql`not exists (select 1 from webhook_deliveries p
   where p.endpoint_id = ${webhookDeliveries.endpointId} and p.object_id = ${webhookDeliveries.objectId} and p.status = 'pending' and p.sequence < ${webhookDeliveries.sequence})`;
+
+/** Asked once per statement: it names no delivery. */
+function isStill(endpointId: string, { epoch, version }: NonNullable<DuePage['under']>) {
+  return sql`select e.drain_epoch = ${epoch} and e.version = ${version} and e.status = 'enabled' and e.deleted_at is null
+    from webhook_endpoints e where e.id = ${endpointId}`;
+}
 
 export async function dueDeliveries(db: Db, endpointId: string, { triedFirst, ...page }: DuePage): Promise<DueDelivery[]> {
   const tried = triedFirst ? await pageOfDue(db, endpointId, { ...page, tried: true }) : [];
@@ -45,7 +53,7 @@ export async function dueDeliveries(db: Db, endpointId: string, { triedFirst, ..
 type DueChoice = Omit<DuePage, 'triedFirst'> & { tried: boolean };
 
 /** The page is cut before events are read, one by one by their key: how many events there are does not matter. */
-async function pageOfDue(db: Db, endpointId: string, { limit, except, tried, ordered }: DueChoice): Promise<DueDelivery[]> {
+async function pageOfDue(db: Db, endpointId: string, { limit, except, tried, ordered, under }: DueChoice): Promise<DueDelivery[]> {
   const order = [asc(webhookDeliveries.nextAttemptAt), asc(webhookDeliveries.id)];
   const { id, eventId, attempts, nextAttemptAt } = webhookDeliveries;
   const due = db
@@ -58,6 +66,7 @@ async function pageOfDue(db: Db, endpointId: string, { limit, except, tried, ord
       except.length > 0 ? sql`${webhookDeliveries.id} <> all(${sql.param([...except])}::uuid[])` : undefined,
       ordered ? isFirstOfItsObject : undefined,
       tried ? sql`${webhookDeliveries.attempts} > 0` : undefined,
+      under ? sql`(${isStill(endpointId, under)})` : undefined,
     ))
     .orderBy(...order)
     .limit(limit)
@@ -73,14 +82,6 @@ async function pageOfDue(db: Db, endpointId: string, { limit, except, tried, ord
     .from(due)
     .innerJoinLateral(event, sql`true`)
     .orderBy(asc(due.nextAttemptAt), asc(due.id));
-}
-
-/** Milliseconds until the endpoint's next delivery is due (0 or less: now); null when nothing waits. */
-export async function msUntilNextDue(db: Db, endpointId: string): Promise<number | null> {
-  const { rows } = await db.execute<{ ms: number | null }>(sql`
-    select (extract(epoch from min(next_attempt_at) - clock_timestamp()) * 1000)::float8 as ms
-      from webhook_deliveries where endpoint_id = ${endpointId} and status = 'pending'`);
-  return rows[0]?.ms ?? null;
 }
 
 /** One delivery with what its post needs, whatever its state. */

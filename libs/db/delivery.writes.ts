@@ -1,8 +1,9 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, sql, type SQL } from 'drizzle-orm';
 import type { Change } from '../domain/change/change.js';
 import { webhookDeliveryView } from '../views/webhook-delivery.view.js';
 import { raiseAttention } from './attention.writes.js';
-import type { Tx } from './client.js';
+import { builtOnce, sendBatch, type Statement } from './batch.js';
+import type { Db, Tx } from './client.js';
 import { releaseFollowers, type DrainHold } from './drain.writes.js';
 import { appendEvents } from './event.writes.js';
 import { newId } from './mint.js';
@@ -53,26 +54,30 @@ function heldUntil(attempts: ScheduledAttempt[]) {
   return sql`case when url = ${url} then greatest(held_until, clock_timestamp() + ${silenceMs}::float8 * interval '1 millisecond') else held_until end`;
 }
 
-/**
- * Writes attempts in the order in which they ended, with their deliveries' new state, the endpoint's streak and the silence that was
- * asked for: one statement. Nothing at all is written, and undefined returned, when another drain has taken the endpoint.
- */
-export async function recordAttempts(tx: Tx, { endpointId, epoch }: DrainHold, attempts: ScheduledAttempt[]): Promise<Streak | undefined> {
-  const failures = attempts.length - 1 - attempts.findLastIndex((attempt) => attempt.next.status === 'delivered');
-  const broken = failures < attempts.length;
-  await tx.execute(byIndexOnly);
-  const { rows } = await tx.execute<{ failures: number; since: Date | string | null; told: boolean; version: number }>(sql`
+interface StreakRow extends Record<string, unknown> {
+  failures: number;
+  since: Date | string | null;
+  told: boolean;
+  version: number;
+}
+
+interface Recording {
+  endpointId: string;
+  epoch: number;
+  /** JSON of the attempts. */
+  records: string;
+}
+
+/** One statement: attempts, their deliveries' new state, and the endpoint's row as `fence` sets it, all of it only where `where` holds. */
+function recording({ endpointId, epoch, records }: Recording, fence: { set: SQL; where: SQL }): SQL {
+  return sql`
     with fence as (
-      update webhook_endpoints set
-        consecutive_failures = ${broken ? sql`${failures}::int` : sql`consecutive_failures + ${failures}::int`},
-        failing_since = ${failures === 0 ? sql`null` : broken ? sql`clock_timestamp()` : sql`coalesce(failing_since, clock_timestamp())`},
-        drain_until = clock_timestamp() + interval '30 seconds',
-        held_until = ${heldUntil(attempts)}
-      where id = ${endpointId} and drain_epoch = ${epoch}
-      returning account_id, consecutive_failures as failures, failing_since as since,
+      update webhook_endpoints set ${fence.set}, drain_until = clock_timestamp() + interval '30 seconds'
+      where id = ${endpointId} and drain_epoch = ${epoch} and ${fence.where}
+      returning id, account_id, consecutive_failures as failures, failing_since as since,
         failing_told_at is not null as told, version),
     r as (
-      select * from json_to_recordset(${JSON.stringify(attempts.map(toRecord))}::json) as r(
+      select * from json_to_recordset(${records}::json) as r(
         id uuid, delivery uuid, event uuid, url text, started timestamptz, duration int, timings jsonb, address text, sent jsonb, got jsonb,
         code int, text text, error text, detail text, status text, delay float8)),
     moved as (
@@ -85,14 +90,52 @@ export async function recordAttempts(tx: Tx, { endpointId, epoch }: DrainHold, a
     written as (
       insert into webhook_attempts (id, account_id, delivery_id, endpoint_id, event_id, number, url, started_at, duration_ms, timings, address,
              request_headers, response_headers, response_status, response_text, error, detail)
-      select r.id, fence.account_id, r.delivery, ${endpointId}, r.event,
+      select r.id, fence.account_id, r.delivery, fence.id, r.event,
              1 + (select count(*) from webhook_attempts a where a.delivery_id = r.delivery),
              r.url, r.started, r.duration, r.timings, r.address, r.sent, r.got, r.code, r.text, r.error, r.detail
         from r, fence)
-    select failures, since, told, version from fence`);
-  const [row] = rows;
+    select failures, since, told, version from fence`;
+}
+
+/**
+ * Writes attempts in the order in which they ended, with their deliveries' new state, the endpoint's streak and the silence that was
+ * asked for: one statement. Nothing at all is written, and undefined returned, when another drain has taken the endpoint.
+ */
+export async function recordAttempts(tx: Tx, hold: DrainHold, attempts: ScheduledAttempt[]): Promise<Streak | undefined> {
+  const failures = attempts.length - 1 - attempts.findLastIndex((attempt) => attempt.next.status === 'delivered');
+  const broken = failures < attempts.length;
+  await tx.execute(byIndexOnly);
+  const { rows } = await tx.execute<StreakRow>(recording({ ...hold, records: recordsOf(attempts) }, {
+    set: sql`
+        consecutive_failures = ${broken ? sql`${failures}::int` : sql`consecutive_failures + ${failures}::int`},
+        failing_since = ${failures === 0 ? sql`null` : broken ? sql`clock_timestamp()` : sql`coalesce(failing_since, clock_timestamp())`},
+        held_until = ${heldUntil(attempts)}`,
+    where: sql`true`,
+  }));
+  return streakOf(rows[0]);
+}
+
+const planOnce: Statement = { text: `select set_config('enable_seqscan', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)`, values: [] };
+
+const deliveredOnly = builtOnce<Recording>(['endpointId', 'epoch', 'records'], (marks) =>
+  recording(marks, { set: sql`consecutive_failures = 0, failing_since = null`, where: sql`failing_told_at is null` }));
+
+/**
+ * The same of attempts that all succeeded, in one round trip. Undefined, with nothing written, also where the endpoint was said to fail:
+ * then its recovery is to be told with them.
+ */
+export async function recordDelivered(db: Db, hold: DrainHold, attempts: ScheduledAttempt[]): Promise<Streak | undefined> {
+  const answers = await sendBatch(db, [planOnce, deliveredOnly(db, { ...hold, records: recordsOf(attempts) })]);
+  return streakOf(answers[1]![0] as StreakRow | undefined);
+}
+
+function streakOf(row: StreakRow | undefined): Streak | undefined {
   if (!row) return undefined;
   return { consecutiveFailures: row.failures, failingSince: row.since === null ? null : new Date(row.since), toldFailing: row.told, version: row.version };
+}
+
+function recordsOf(attempts: readonly ScheduledAttempt[]): string {
+  return JSON.stringify(attempts.map(toRecord));
 }
 
 function toRecord(attempt: ScheduledAttempt) {

@@ -35,14 +35,6 @@ export async function claimEndpointsToWake(db: Db, limit: number): Promise<Endpo
   return rows;
 }
 
-/** Takes the endpoint's drain; whoever held it before can record nothing more. Undefined if there is no such endpoint. */
-export async function beginDrain(db: Db, endpointId: string): Promise<number | undefined> {
-  const { rows } = await db.execute<{ drain_epoch: number }>(sql`
-    update webhook_endpoints set drain_epoch = drain_epoch + 1, drain_until = clock_timestamp() + ${drainLease}, dispatcher_open = true
-     where id = ${endpointId} returning drain_epoch`);
-  return rows[0]?.drain_epoch;
-}
-
 export interface DrainHold {
   endpointId: string;
   epoch: number;
@@ -50,24 +42,60 @@ export interface DrainHold {
 
 export interface DrainedEndpoint
   extends Pick<WebhookEndpointRow, 'id' | 'accountId' | 'url' | 'status' | 'dataFormat' | 'consecutiveFailures' | 'deletedAt' | 'version' | 'ordered' | 'ratePerSecond' | 'maxInFlight' | 'headers'> {
+  /** Of the drain that read it. */
+  epoch: number;
   /** Milliseconds for which the receiver wants silence; null or less than 0: none. */
   heldForMs: number | null;
   /** The live ones, newest first, as they are stored. */
   secrets: { id: string; sealed: string }[];
 }
 
+type Drained = DrainedEndpoint & Record<string, unknown>;
+
+const heldForMs = sql`(extract(epoch from held_until - clock_timestamp()) * 1000)::float8`;
+
+const drained = sql`
+    id, drain_epoch as epoch, account_id as "accountId", url, status, data_format as "dataFormat",
+    consecutive_failures as "consecutiveFailures", deleted_at as "deletedAt", version, ordered,
+    rate_per_second as "ratePerSecond", max_in_flight as "maxInFlight", headers, ${heldForMs} as "heldForMs",
+    (select coalesce(json_agg(json_build_object('id', s.id, 'sealed', s.sealed) order by s.created_at desc, s.id desc), '[]')
+       from webhook_secrets s
+      where s.endpoint_id = webhook_endpoints.id and (s.expires_at is null or s.expires_at > clock_timestamp())) as secrets`;
+
+/** Takes the endpoint's drain; whoever held it before can record nothing more. Undefined if there is no such endpoint. */
+export async function beginDrain(db: Db, endpointId: string): Promise<DrainedEndpoint | undefined> {
+  const { rows } = await db.execute<Drained>(sql`
+    update webhook_endpoints set drain_epoch = drain_epoch + 1, drain_until = clock_timestamp() + ${drainLease}, dispatcher_open = true
+     where id = ${endpointId} returning ${drained}`);
+  return rows[0];
+}
+
 /** Keeps the drain and reads the endpoint again. Undefined: another drain has taken it. */
 export async function renewDrain(db: Db, { endpointId, epoch }: DrainHold): Promise<DrainedEndpoint | undefined> {
-  const { rows } = await db.execute<DrainedEndpoint & Record<string, unknown>>(sql`
+  const { rows } = await db.execute<Drained>(sql`
     update webhook_endpoints set drain_until = clock_timestamp() + ${drainLease}
      where id = ${endpointId} and drain_epoch = ${epoch}
-    returning id, account_id as "accountId", url, status, data_format as "dataFormat",
-              consecutive_failures as "consecutiveFailures", deleted_at as "deletedAt", version, ordered,
-              rate_per_second as "ratePerSecond", max_in_flight as "maxInFlight", headers,
-              (extract(epoch from held_until - clock_timestamp()) * 1000)::float8 as "heldForMs",
-              (select coalesce(json_agg(json_build_object('id', s.id, 'sealed', s.sealed) order by s.created_at desc, s.id desc), '[]')
-                 from webhook_secrets s
-                where s.endpoint_id = webhook_endpoints.id and (s.expires_at is null or s.expires_at > clock_timestamp())) as secrets`);
+    returning ${drained}`);
+  return rows[0];
+}
+
+export interface Left extends Pick<DrainedEndpoint, 'consecutiveFailures' | 'heldForMs'> {
+  /** Milliseconds until the next delivery is due (0 or less: now); null when nothing waits, or the endpoint is paused. */
+  dueInMs: number | null;
+}
+
+/**
+ * Ends a drain whose endpoint lives on: the wakers look after it again. Undefined, with nothing written, where another drain has taken it
+ * or the endpoint was deleted or disabled.
+ */
+export async function leaveDrain(db: Db, { endpointId, epoch }: DrainHold): Promise<Left | undefined> {
+  const { rows } = await db.execute<Left & Record<string, unknown>>(sql`
+    update webhook_endpoints set drain_until = null, wake_sent_at = null
+     where id = ${endpointId} and drain_epoch = ${epoch} and deleted_at is null and status <> 'disabled'
+    returning consecutive_failures as "consecutiveFailures", ${heldForMs} as "heldForMs",
+              case when status = 'enabled' then
+                (select (extract(epoch from min(d.next_attempt_at) - clock_timestamp()) * 1000)::float8
+                   from webhook_deliveries d where d.endpoint_id = webhook_endpoints.id and d.status = 'pending') end as "dueInMs"`);
   return rows[0];
 }
 
@@ -76,7 +104,7 @@ export interface DrainEnd {
   closed: boolean;
 }
 
-/** From here on the wakers look after the endpoint again, where it is to be left alone after that. */
+/** From here on the wakers look after the endpoint again, unless its dispatcher ends. */
 export async function endDrain(db: Db, { endpointId, epoch }: DrainHold, { closed }: DrainEnd): Promise<void> {
   await db.execute(sql`
     update webhook_endpoints set drain_until = null, wake_sent_at = null, dispatcher_open = ${!closed}

@@ -1,7 +1,7 @@
 import pg from 'pg';
 
 const channel = 'signalbox_deliveries';
-const shortestGapMs = 10;
+const shortestGapMs = 25;
 const retryMs = 1_000;
 
 /** Tells the dispatchers that deliveries are due; coalesced by the sender that the process installs at start. */
@@ -25,7 +25,7 @@ export interface WakeOptions {
 }
 
 /**
- * Installs this process' sender: after a commit one NOTIFY on a connection of its own, at most 100 a second however many
+ * Installs this process' sender: after a commit one NOTIFY on a connection of its own, at most 40 a second however many
  * are asked for. While the connection is away requests are dropped: the wakers' poll finds the rows.
  */
 export function openWakeSender({ databaseUrl, onError }: WakeOptions): WakeChannel {
@@ -54,17 +54,37 @@ export function openWakeSender({ databaseUrl, onError }: WakeOptions): WakeChann
   };
 }
 
+const ears = new Set<Line>();
+let heard = 0;
+
+/** How many times this process was told that deliveries are due; null while it does not listen, and has to look by itself. */
+export function wakesHeard(): number | null {
+  for (const line of ears) if (line.client()) return heard;
+  return null;
+}
+
 /** Calls `onWake` for every NOTIFY of any process, and once after each (re)connection, because some may have been missed. */
 export function openWakeListener({ databaseUrl, onError, onWake }: WakeOptions & { onWake: () => void }): WakeChannel {
-  return keepConnected(databaseUrl, {
+  const hear = (): void => {
+    heard += 1;
+    onWake();
+  };
+  const line = keepConnected(databaseUrl, {
     name: 'signalbox-listen',
     onError,
     async prepare(client) {
-      client.on('notification', onWake);
+      client.on('notification', hear);
       await client.query(`listen ${channel}`);
-      onWake();
+      hear();
     },
   });
+  ears.add(line);
+  return {
+    close() {
+      ears.delete(line);
+      return line.close();
+    },
+  };
 }
 
 interface LineOptions {

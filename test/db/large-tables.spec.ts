@@ -3,9 +3,9 @@ import { systemChange } from '../../libs/db/account.writes.js';
 import { transact } from '../../libs/db/change.js';
 import { connect, type Db, type Tx } from '../../libs/db/client.js';
 import { pageOfAttempts, pageOfDeliveries } from '../../libs/db/delivery-list.queries.js';
-import { deliveryAttempts, dueDeliveries, msUntilNextDue, pendingCounts } from '../../libs/db/delivery.queries.js';
+import { deliveryAttempts, dueDeliveries, pendingCounts } from '../../libs/db/delivery.queries.js';
 import { recordAttempts, type ScheduledAttempt } from '../../libs/db/delivery.writes.js';
-import { claimEndpointsToWake, putOffFreshDeliveries } from '../../libs/db/drain.writes.js';
+import { claimEndpointsToWake, leaveDrain, putOffFreshDeliveries } from '../../libs/db/drain.writes.js';
 import { appendEvents } from '../../libs/db/event.writes.js';
 import { newsSince, scanEvents, type EventScan, type EventSelection } from '../../libs/db/event-scan.queries.js';
 import { firstIdOf, newId } from '../../libs/db/mint.js';
@@ -40,9 +40,9 @@ const scan = (db: Db, selection: Partial<EventSelection>, order: EventScan['orde
 
 const works: [string, (db: Db) => Promise<unknown>][] = [
   ['claims endpoints to wake', (db) => claimEndpointsToWake(db, 8)],
-  ['takes a page that is due, out of a backlog', (db) => dueDeliveries(db, large.behind, { limit: 200, except: [] })],
+  ['takes a page that is due, out of a backlog', (db) => dueDeliveries(db, large.behind, { limit: 200, except: [], under: { epoch: 0, version: 1 } })],
   ['takes the oldest that failed before', (db) => dueDeliveries(db, large.calm, { limit: 1, except: [], triedFirst: true })],
-  ['asks when the next is due', (db) => msUntilNextDue(db, large.behind)],
+  ['asks when the next is due', (db) => leaveDrain(db, { endpointId: large.behind, epoch: 0 })],
   ['puts off what is fresh', (db) => putOffFreshDeliveries(db, large.behind)],
   ['records attempts', async (db) => db.transaction(async (tx) => {
     const page = await dueDeliveries(tx as unknown as Db, large.behind, { limit: 50, except: [] });

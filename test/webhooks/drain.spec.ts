@@ -236,10 +236,10 @@ describe('a claim', () => {
     const claims = await Promise.all(Array.from({ length: 8 }, () => claimEndpointsToWake(stage.db, 1000)));
     expect(claims.flat().filter(({ id }) => id === endpoint.id)).toEqual([{ id: endpoint.id, accountId: endpoint.accountId }]);
 
-    const epoch = await beginDrain(stage.db, endpoint.id);
+    const { epoch } = (await beginDrain(stage.db, endpoint.id))!;
     await stage.update(endpoint.id, { wakeSentAt: null });
     expect(await claimed(endpoint.id)).toBe(false);
-    await endDrain(stage.db, { endpointId: endpoint.id, epoch: epoch! }, { closed: false });
+    await endDrain(stage.db, { endpointId: endpoint.id, epoch }, { closed: false });
     await stage.update(endpoint.id, { status: 'paused' });
     expect(await claimed(endpoint.id)).toBe(false);
     await stage.update(endpoint.id, { status: 'enabled' });

@@ -46,7 +46,7 @@ describe('an endpoint\'s limits', () => {
 
   it('hand no turn out twice, and lose at most what was reserved', async () => {
     const endpoint = await stage.endpoint(receiver.url, { ratePerSecond: 10 });
-    const epoch = (await beginDrain(stage.db, endpoint.id))!;
+    const { epoch } = (await beginDrain(stage.db, endpoint.id))!;
     const take = (held = epoch) => reserveTurns(stage.db, { endpointId: endpoint.id, epoch: held }, { count: 5, ratePerSecond: 10 });
     const before = Date.now();
     const turns = (await Promise.all([take(), take(), take()])).map((ms) => ms!).sort((a, b) => a - b);
