@@ -63,7 +63,7 @@ describe('an endpoint\'s limits', () => {
     const turns = [await takeTurn(stage.db, endpoint.id), await takeTurn(stage.db, endpoint.id), await takeTurn(stage.db, endpoint.id)];
     expect(turns.every((ms) => ms !== undefined && ms <= 200)).toBe(true);
     expect((await stage.row(endpoint.id)).rateFreeAt!.getTime()).toBeGreaterThanOrEqual(before + 299);
-    const epoch = (await beginDrain(stage.db, endpoint.id))!;
+    const { epoch } = (await beginDrain(stage.db, endpoint.id))!;
     await reserveTurns(stage.db, { endpointId: endpoint.id, epoch }, { count: 5, ratePerSecond: 10 });
     expect((await stage.row(endpoint.id)).rateFreeAt!.getTime()).toBeGreaterThanOrEqual(before + 799);
     await stage.update(endpoint.id, { rateFreeAt: new Date(Date.now() + 9_000) });
