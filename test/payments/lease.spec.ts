@@ -29,7 +29,7 @@ function newProcess(owner: string): PaymentDeps {
 
 beforeAll(async () => {
   database = connect(shared.databaseUrlStaging, { max: 10 });
-  const settings = { total_timeout_ms: 15_000, settle_after_ms: 1_000 };
+  const settings = { total_timeout_ms: 7_000, settle_after_ms: 1_000 };
   shop = await openShop({ settings: { a: settings, b: settings } });
 });
 afterAll(() => database?.close());
@@ -181,7 +181,7 @@ describe('an unknown outcome', () => {
   }, 180_000);
 
   it('that cannot be found out in 24 hours is an exception on the attention list', async () => {
-    await shop.admin.put(`/payment-processors/${shop.a}`, { settings: { total_timeout_ms: 15_000, settle_after_ms: 86_400_000 } });
+    await shop.admin.put(`/payment-processors/${shop.a}`, { settings: { total_timeout_ms: 7_000, settle_after_ms: 86_400_000 } });
     const id = await newPayment({ [shop.a]: 'error_before_charge' });
     const deps = newProcess('resigned');
     await advance(deps, id);
