@@ -1,6 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import pg from 'pg';
 import type { Db } from './client.js';
+import { countStatements } from './prepared-client.js';
 
 /** A statement with its values in the form that the driver sends. */
 export interface Statement {
@@ -140,6 +141,7 @@ class Batch {
 
   submit(connection: Connection): void {
     this.connection = connection;
+    countStatements(this.statements.length - 1);
     const known = prepared.get(connection) ?? new Map<string, string>();
     prepared.set(connection, known);
     connection.stream.cork();

@@ -3,6 +3,17 @@ import pg from 'pg';
 /** Statements with lists of varying length have many texts: those beyond this number are planned each time. */
 const mostPrepared = 400;
 const names = new Map<string, string>();
+let sent = 0;
+
+/** How many statements this process has sent, those that begin and end transactions included. */
+export function statementsSent(): number {
+  return sent;
+}
+
+/** Of a query object that carries several: those beyond the first. */
+export function countStatements(more: number): void {
+  sent += more;
+}
 
 /**
  * Prepares every statement with parameters once per connection: Postgres then parses it once and soon reuses its plan, which is most of
@@ -12,7 +23,10 @@ export class PreparedClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
     super(config);
     const query = this.query.bind(this) as (...args: unknown[]) => unknown;
-    this.query = ((config: unknown, values: unknown, callback: unknown) => query(named(config, values), values, callback)) as typeof this.query;
+    this.query = ((config: unknown, values: unknown, callback: unknown) => {
+      sent += 1;
+      return query(named(config, values), values, callback);
+    }) as typeof this.query;
   }
 }
 

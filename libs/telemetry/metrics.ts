@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 
 /** The metrics of one process, in the text format of Prometheus, with Node's own and the labels `process` and `environment`. */
 export function createMetrics(labels: { process: string; environment: string }): Registry {
@@ -27,6 +27,19 @@ export function gauge<Label extends string>(registry: Registry, { name, help, la
     collect() {
       this.reset();
       for (const [key, value] of read()) this.labels(key).set(value);
+    },
+  });
+}
+
+/** A count that is kept elsewhere and read when it is asked for. */
+export function counter(registry: Registry, { name, help, read }: { name: string; help: string; read(): number }): void {
+  new Counter({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(read());
     },
   });
 }

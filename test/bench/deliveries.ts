@@ -83,25 +83,32 @@ export async function untilReceived(receiver: Subprocess, count: number): Promis
 }
 
 export interface Spent {
+  /** Of the worker. */
+  statements: number;
   transactions: number;
   rows: number;
   walBytes: number;
 }
 
-/** What the database has done since it was asked first: transactions, rows written, bytes of the log. */
+/** What the database has done since it was asked first: the worker's statements, transactions, rows written, bytes of the log. */
 export async function startCounting(stage: Stage): Promise<() => Promise<Spent>> {
   const read = async () => {
     const { rows } = await stage.database.db.execute<Record<'xacts' | 'rows' | 'wal', string>>(sql`
       select d.xact_commit as xacts, d.tup_inserted + d.tup_updated + d.tup_deleted as rows, pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') as wal
         from pg_stat_database d where d.datname = current_database()`);
-    return { transactions: Number(rows[0]!.xacts), rows: Number(rows[0]!.rows), walBytes: Number(rows[0]!.wal) };
+    return { statements: await stage.workerStatements(), transactions: Number(rows[0]!.xacts), rows: Number(rows[0]!.rows), walBytes: Number(rows[0]!.wal) };
   };
   await settleCounters(stage);
   const before = await read();
   return async () => {
     await settleCounters(stage);
     const now = await read();
-    return { transactions: now.transactions - before.transactions, rows: now.rows - before.rows, walBytes: now.walBytes - before.walBytes };
+    return {
+      statements: now.statements - before.statements,
+      transactions: now.transactions - before.transactions,
+      rows: now.rows - before.rows,
+      walBytes: now.walBytes - before.walBytes,
+    };
   };
 }
 

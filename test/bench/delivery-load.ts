@@ -22,7 +22,7 @@ export async function measureThroughput({ report, stage, quick }: Run): Promise<
   const drained = await untilReceived(receiver, count);
   const rate = rateOf(drained);
   await until(async () => (await stage.pendingDeliveries()) === 0);
-  const { transactions, rows, walBytes } = await spent();
+  const { statements, transactions, rows, walBytes } = await spent();
   await receiver.ask('reset');
   const recorded = await bareLoop(stage, { receiver, bodies, record: true });
   const posted = await bareLoop(stage, { receiver, bodies, record: false });
@@ -31,7 +31,7 @@ export async function measureThroughput({ report, stage, quick }: Run): Promise<
   report.add('loop: post alone', `${round(posted)}/s`);
   report.add('deliveries / loop with a transaction each', round(rate / recorded), '≥ 0.6', rate / recorded >= 0.6);
   report.add('deliveries / posting alone', round(rate / posted));
-  report.add('per delivery', `${round(transactions / count)} transactions, ${round(rows / count)} rows written, ${round(walBytes / count)} bytes of WAL`);
+  report.add('per delivery', `${round(statements / count)} statements, ${round(transactions / count)} transactions, ${round(rows / count)} rows written, ${round(walBytes / count)} bytes of WAL`);
   await stage.call('DELETE', `/webhook-endpoints/${endpoint.id}`);
   receiver.stop();
   return rate;

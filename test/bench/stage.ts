@@ -19,6 +19,8 @@ export interface Stage {
   wish: Record<string, unknown>;
   pay: (body?: Record<string, unknown>) => Promise<void>;
   call: <T = Record<string, any>>(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown) => Promise<T>;
+  /** Statements that the worker has sent to the database since it began. */
+  workerStatements(): Promise<number>;
   /** Deliveries of the account that wait or are tried again. */
   pendingDeliveries(): Promise<number>;
   close(): Promise<void>;
@@ -65,12 +67,16 @@ export async function setStage(stack: TestStack): Promise<Stage> {
       select count(*)::int as count from webhook_deliveries where account_id = ${account.id} and status = 'pending'`);
     return rows[0]!.count;
   };
+  const workerStatements = async () => {
+    const text = await (await fetch(`http://127.0.0.1:${stack.ports['worker-metrics-staging']}/metrics`)).text();
+    return Number(/^signalbox_db_statements_total(?:\{[^}]*\})? (\d+)/m.exec(text)?.[1] ?? Number.NaN);
+  };
   const close = async () => {
     light.close();
     await http.close();
     await database.close();
   };
-  return { database, account, http, headers, customerId: customer.id, simulatorUrl: stack.simulatorUrl!, wish, pay, call, pendingDeliveries, close };
+  return { database, account, http, headers, customerId: customer.id, simulatorUrl: stack.simulatorUrl!, wish, pay, call, workerStatements, pendingDeliveries, close };
 }
 
 /** Asks every 20 ms, or as it says, and throws where the condition does not come about in time. */
