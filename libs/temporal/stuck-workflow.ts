@@ -1,4 +1,4 @@
-import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { WorkflowNotFoundError, type Client, type WorkflowHandle } from '@temporalio/client';
 
 const deadlineMs = 3_000;
 
@@ -7,13 +7,41 @@ const deadlineMs = 3_000;
  * rows, so the next wake starts it anew. `attempts`: tries of one task before its history counts as broken; each signal makes a new
  * task, so they stay few. @returns false where it runs, is gone, or has not failed often enough.
  */
-export async function endStuckWorkflow(client: Client, workflowId: string, attempts: number): Promise<boolean> {
+export function endStuckWorkflow(client: Client, workflowId: string, attempts: number): Promise<boolean> {
+  return endWhere(client, workflowId, {
+    isOver: ({ pendingWorkflowTask }) => (pendingWorkflowTask?.attempt ?? 0) >= attempts,
+    reason: 'Its task fails again and again: it starts again from its row.',
+  });
+}
+
+/** A task that lasts that long waits for a step that no worker has. */
+const longestTaskMs = 30_000;
+const startedTask = 2;
+
+/**
+ * Ends a workflow that was called and does nothing, though its row says that something is due: it has no activity, and no task that waits
+ * for a worker or just began, so what it waits for was lost. To be asked of one that was called in vain. @returns false where it is at work, or gone.
+ */
+export function endSilentWorkflow(client: Client, workflowId: string): Promise<boolean> {
+  return endWhere(client, workflowId, { isOver: isSilent, reason: 'It was called and did not move: it starts again from its row.' });
+}
+
+function isSilent({ pendingActivities, pendingWorkflowTask }: Described): boolean {
+  if (pendingActivities?.length) return false;
+  if (!pendingWorkflowTask) return true;
+  const { state, originalScheduledTime } = pendingWorkflowTask;
+  return state === startedTask && Date.now() - 1000 * (originalScheduledTime?.seconds?.toNumber() ?? Infinity) > longestTaskMs;
+}
+
+type Described = Awaited<ReturnType<WorkflowHandle['describe']>>['raw'];
+
+async function endWhere(client: Client, workflowId: string, { isOver, reason }: { isOver: (raw: Described) => boolean; reason: string }): Promise<boolean> {
   const handle = client.workflow.getHandle(workflowId);
   try {
     return await client.withDeadline(Date.now() + deadlineMs, async () => {
       const { status, raw, runId } = await handle.describe();
-      if (status.name !== 'RUNNING' || (raw.pendingWorkflowTask?.attempt ?? 0) < attempts) return false;
-      await client.workflow.getHandle(workflowId, runId).terminate('Its task fails again and again: it starts again from its row.');
+      if (status.name !== 'RUNNING' || !isOver(raw)) return false;
+      await client.workflow.getHandle(workflowId, runId).terminate(reason);
       return true;
     });
   } catch (error) {

@@ -5,6 +5,7 @@ import type { TestStack } from '../../apps/cli/src/stack/test-stack.js';
 import { openAccount } from '../../libs/db/account.writes.js';
 import { connect, type Database } from '../../libs/db/client.js';
 import type { AccountRow } from '../../libs/db/schema/index.js';
+import { openWakeSender } from '../../libs/db/wake.js';
 import { LightClient } from './light-client.js';
 
 /** Everything the measurements share: a fresh account with one route over two simulator connections and a customer with a card. */
@@ -28,6 +29,8 @@ export interface Stage {
 
 export async function setStage(stack: TestStack): Promise<Stage> {
   const database = connect(stack.databaseUrl('staging'), { max: 10 });
+  /** Events that are written here are told to the drains as the API tells its own. */
+  const wakes = openWakeSender({ databaseUrl: stack.databaseUrl('staging') });
   const tokenKey = Buffer.from(stack.secrets.keys.staging.tokenKey, 'base64');
   const { account, token } = await openAccount(database.db, { environment: 'staging', name: 'bench', tokenKey });
   const http = new Pool(stack.apiUrl('staging'), { connections: 64 });
@@ -74,6 +77,7 @@ export async function setStage(stack: TestStack): Promise<Stage> {
   const close = async () => {
     light.close();
     await http.close();
+    await wakes.close();
     await database.close();
   };
   return { database, account, http, headers, customerId: customer.id, simulatorUrl: stack.simulatorUrl!, wish, pay, call, workerStatements, pendingDeliveries, close };

@@ -5,6 +5,7 @@ export class SubscriptionEntity {
   /** The creation was refused: there is nothing to run. */
   refused = false;
   private stale: boolean;
+  private called = false;
   private handedOver: string | null = null;
   private slow: string | null = null;
   private quietUntil = 0;
@@ -16,6 +17,19 @@ export class SubscriptionEntity {
 
   get isLoaded(): boolean {
     return this.run !== null;
+  }
+
+  /** Somebody takes the subscription for created. */
+  call(): void {
+    this.called = true;
+  }
+
+  get isCalled(): boolean {
+    return this.called;
+  }
+
+  heard(): void {
+    this.called = false;
   }
 
   /** Database steps one after another; nothing waits for a payment in here. */
