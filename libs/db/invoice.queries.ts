@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, isNotNull, isNull, ne, sql, type SQL } from 'drizzle-orm';
+import { and, asc, eq, inArray, isNotNull, isNull, ne, sql, type SQL } from 'drizzle-orm';
 import type { BillingReason } from '../domain/invoice/invoice.draft.js';
 import { isOwed } from '../domain/invoice/invoice.machine.js';
 import type { OutcomeClass } from '../domain/payment/outcome.js';
@@ -143,11 +143,6 @@ export function standingOf(status: string | null): PaymentStanding {
 
 export function owedFirst(facts: InvoiceFacts[]): InvoiceFacts[] {
   return facts.filter(({ status }) => isOwed(status));
-}
-
-/** The newest invoices of a subscription. */
-export async function latestInvoices(db: Db, subscriptionId: string, limit: number): Promise<InvoiceRow[]> {
-  return db.select().from(invoices).where(eq(invoices.subscriptionId, subscriptionId)).orderBy(desc(invoices.id)).limit(limit);
 }
 
 /**

@@ -4,8 +4,9 @@ import type { SubscriptionRun } from '../../libs/contracts/subscription.contract
 export class SubscriptionEntity {
   /** The creation was refused: there is nothing to run. */
   refused = false;
+  /** Somebody takes the subscription for created. */
+  called = false;
   private stale: boolean;
-  private called = false;
   private handedOver: string | null = null;
   private slow: string | null = null;
   private quietUntil = 0;
@@ -17,19 +18,6 @@ export class SubscriptionEntity {
 
   get isLoaded(): boolean {
     return this.run !== null;
-  }
-
-  /** Somebody takes the subscription for created. */
-  call(): void {
-    this.called = true;
-  }
-
-  get isCalled(): boolean {
-    return this.called;
-  }
-
-  heard(): void {
-    this.called = false;
   }
 
   /** Database steps one after another; nothing waits for a payment in here. */

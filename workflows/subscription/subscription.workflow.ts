@@ -101,16 +101,16 @@ export async function subscription(input: SubscriptionInput): Promise<void> {
 /** The row is there, or refused. The engine may have lost the call that wrote it: whoever calls next lets the row be read. */
 async function created(entity: SubscriptionEntity, input: SubscriptionInput): Promise<void> {
   const isKnown = () => entity.isLoaded || entity.refused;
-  await condition(() => isKnown() || entity.isCalled);
+  await condition(() => isKnown() || entity.called);
   if (!isKnown() && !patched('reads-when-called')) return condition(isKnown);
   while (!isKnown()) {
     await entity.locked(() => readIfThere(entity, input));
-    await condition(() => isKnown() || entity.isCalled);
+    await condition(() => isKnown() || entity.called);
   }
 }
 
 async function readIfThere(entity: SubscriptionEntity, input: SubscriptionInput): Promise<void> {
-  entity.heard();
+  entity.called = false;
   if (entity.isLoaded || entity.refused) return;
   try {
     accept(entity, input, await inTask.loadSubscription(input));
@@ -122,7 +122,7 @@ async function readIfThere(entity: SubscriptionEntity, input: SubscriptionInput)
 function setHandlers(entity: SubscriptionEntity, input: SubscriptionInput): void {
   setHandler(subscriptionRun, () => entity.run);
   setHandler(wakeSubscription, () => {
-    entity.call();
+    entity.called = true;
     entity.takeBack();
     entity.look();
   });
@@ -165,7 +165,7 @@ async function create(entity: SubscriptionEntity, input: SubscriptionInput, { ch
 }
 
 async function command(entity: SubscriptionEntity, input: SubscriptionInput, { args, moves }: { args: CommandArgs; moves: Move[] }): Promise<CommandOutcome> {
-  entity.call();
+  entity.called = true;
   await condition(() => entity.isLoaded || entity.refused);
   try {
     const { change } = args;
@@ -298,7 +298,7 @@ async function step(entity: SubscriptionEntity, input: SubscriptionInput): Promi
 
 /** Its test clock moves: everything due by `until`, with each payment's outcome. */
 async function advanceOnClock(entity: SubscriptionEntity, input: SubscriptionInput, until: string): Promise<ClockStanding> {
-  entity.call();
+  entity.called = true;
   await condition(() => entity.isLoaded || entity.refused);
   if (entity.isEnded) return 'done';
   const { accountId, subscriptionId } = input;
