@@ -91,3 +91,13 @@ it('a voided invoice lets what it had taken in wait again', async () => {
   const next = (await hall.admin.get(`/invoices/preview_next_invoice/${id}`)).body;
   expect(amounts(next.lines).sort((a, b) => a - b)).toEqual(own);
 }, 180_000);
+
+it('a removed item ends at the time of the clock, in a preview as in the result', async () => {
+  const { id } = await subscribe(hall, { payment_method_id: hall.card, selected_product_price_quantity: [{ price_id: plan, quantity: 1 }, { price_id: small, quantity: 1 }] });
+  const { frozen_time: now } = (await hall.admin.get(`/test-clocks/${hall.clock}`)).body;
+  const [, item] = (await subOf(hall, id)).subscription_items;
+  const preview = await hall.admin.delete(`/subscription-items/${item.id}`, { drop_at_end: false, is_preview: true });
+  const done = await hall.admin.delete(`/subscription-items/${item.id}`, { drop_at_end: false });
+  expect([preview.body.deleted_at, done.body.deleted_at]).toEqual([now, now]);
+  expect(drawn(preview.body)).toEqual(drawn(done.body));
+}, 180_000);

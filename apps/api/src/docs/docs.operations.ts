@@ -189,6 +189,7 @@ export const operations: Record<string, OperationWords> = {
   Subscriptions_endTrial: words('End a trial now', settles, ['invalid_state_transition', 'payment_method_required']),
   Subscriptions_pause: words('Pause a subscription', 'Now or at the period\'s end, until a time, for cycles, or until it is resumed.', ['invalid_state_transition']),
   Subscriptions_resume: words('Resume a subscription', settles, ['invalid_state_transition', 'payment_method_required']),
+  Subscriptions_removeDiscount: words('Take a discount off', 'Subscriptions carry no discount yet: it answers the subscription as it stands.'),
   Subscriptions_refresh: words('Look at a subscription again', 'Does what is due now; it would be done without this call too.'),
 
   TestClocks_create: words('Create a test clock', 'Staging only. Customers that are created with its `test_clock_id` live on its time, and so do their subscriptions: trials, periods, pauses, dunning, scheme limits. Calls to processors, deliveries and idempotency stay on real time. A payment that no invoice asks for happens on real time too.', ['staging_only']),

@@ -64,10 +64,10 @@ export class SubscriptionItemsService {
     const item: ItemInput = { path: [], action: 'remove', id: known.id, dropAtEnd: body.drop_at_end };
     const changed = await this.subscriptions.changeItems(caller, row, { items: [item], proration: body.proration_behavior, isPreview: body.is_preview });
     const left = changed.items.find((each) => each.id === id);
-    const deletedAt = left ? null : body.is_preview ? new Date() : (await this.read(caller, known.id))?.removedAt;
+    const removedAt = body.is_preview ? changed.at : ((await this.read(caller, known.id))?.removedAt?.toISOString() ?? null);
     return {
       subscription_item_id: publicId('si', this.infrastructure.environment, known.id),
-      deleted_at: deletedAt?.toISOString() ?? null,
+      deleted_at: left ? null : removedAt,
       drop_at_end: left?.drop_at_end ?? false,
       message: left ? 'SubscriptionItem ends with the current period.' : 'SubscriptionItem deleted successfully.',
       ...changed.money,

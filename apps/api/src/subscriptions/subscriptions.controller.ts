@@ -97,6 +97,13 @@ export class SubscriptionsController {
     return this.service.cancel(caller, id, mergeCancel(query, body));
   }
 
+  /** Subscriptions carry no discount yet: there is none to take off, and the answer is the subscription as it stands. */
+  @Delete(':subscription_id/discount')
+  @ApiOkResponse({ standardSchema: subscriptionShape })
+  removeDiscount(@CurrentCaller() caller: Caller, @Param('subscription_id') id: string) {
+    return this.service.get(caller, id);
+  }
+
   /** Ends the trial now: the first period begins and is charged. */
   @Post(':subscription_id/cancel-subscription-trial')
   @HttpCode(200)

@@ -123,16 +123,16 @@ export class SubscriptionsService {
     };
   }
 
-  /** The items as they are then, or would be, and what is billed for the change. */
+  /** The items as they are then, or would be, when, and what is billed for the change. */
   async changeItems(caller: Caller, row: SubscriptionRow, { items, proration, isPreview }: ItemsWish) {
     const command: SubscriptionCommand = { type: 'changeItems', items, proration };
     if (isPreview) {
       const { subscription, invoice, pending } = await this.previews.command(caller, row.id, command);
-      return { items: itemsOf(subscription), money: { invoice, pending_invoice_items: pending } };
+      return { items: itemsOf(subscription), at: subscription.updated_at, money: { invoice, pending_invoice_items: pending } };
     }
     const outcome = await this.command(caller, row, command);
     const { subscription, invoice, pending } = await this.answers.after(caller, row.id, outcome);
-    return { items: itemsOf(subscription), money: { invoice, pending_invoice_items: pending } };
+    return { items: itemsOf(subscription), at: subscription.updated_at, money: { invoice, pending_invoice_items: pending } };
   }
 
   async endTrial(caller: Caller, id: string) {
