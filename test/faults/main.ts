@@ -12,6 +12,7 @@ const { values } = parseArgs({
     payments: { type: 'string', default: '2000' },
     execution: { type: 'string', default: 'mixed' },
     'at-once': { type: 'string', default: '48' },
+    minutes: { type: 'string' },
     kills: { type: 'string' },
     keep: { type: 'boolean', default: false },
     quiet: { type: 'boolean', default: false },
@@ -31,9 +32,12 @@ async function main(): Promise<number> {
   const { execution } = values;
   if (execution !== 'workflow' && execution !== 'inline' && execution !== 'mixed') throw new Error('--execution is workflow, inline or mixed');
   if (!Number.isInteger(payments) || payments < 1) throw new Error('--payments is a whole number');
+  const minutes = Number(values.minutes ?? 15 + payments / 20);
+  if (!(minutes > 0)) throw new Error('--minutes is a number above 0');
   write(`fault run: seed ${seed}, ${payments} payments, ${execution}\n`);
   const result = await faultRun({
-    seed, payments, execution, told, keep: values.keep, atOnce: Number(values['at-once']), journeysMs: 15 * 60_000 + payments * 3_000, patienceMs: 6 * 60_000,
+    seed, payments, execution, told, keep: values.keep, atOnce: Number(values['at-once']), beginMs: minutes * 60_000,
+    journeysMs: 15 * 60_000 + payments * 3_000, patienceMs: 6 * 60_000,
     dist: fileURLToPath(new URL('../..', import.meta.url)), every: { least: 2_500, most: 10_000 }, lookups: '1,3,6,10,15,25,40,60,85,110,140',
   });
   result.summary.print(write);

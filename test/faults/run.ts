@@ -34,6 +34,8 @@ export interface FaultRunOptions {
   every: { least: number; most: number };
   /** Seconds after which unknown outcomes are looked up; the last comes when a machine under load has ended its faults. */
   lookups: string;
+  /** After so long no further journey begins. */
+  beginMs: number;
   /** After so long callers stop insisting, and what they began is compared as it is. */
   journeysMs: number;
   /** How long the system may take to come to rest when the faults have ended. */
@@ -121,11 +123,13 @@ class FaultRun {
     const around = { database, tokenKey, callers: this.callers, receiver, random: random.part('shops') };
     const travels = new Travels({ around, random: random.part('journeys'), execution: options.execution, provider: () => stack.ports.simulator, told });
     const cutShort = setTimeout(() => (this.over = true), options.journeysMs);
+    const beginNoMore = setTimeout(() => travels.beginNoMore(), options.beginMs);
     const disturbing = disturber.run(() => this.over || travels.haveAllBegun(options.payments));
     try {
       await travels.run(options);
     } finally {
       clearTimeout(cutShort);
+      clearTimeout(beginNoMore);
       await disturber.stop();
       await disturbing;
       this.summary.disturbed(disturber.counts, receiver.failures);

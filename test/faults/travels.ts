@@ -28,6 +28,7 @@ export class Travels {
   readonly #counts: Record<string, number> = {};
   readonly #failed: TravelsOutcome['failed'] = [];
   #begun = 0;
+  #mayBegin = true;
 
   constructor(private readonly options: TravelsOptions) {
     this.#kinds = mixture(options.random.part('mixture'));
@@ -35,14 +36,19 @@ export class Travels {
 
   async run({ payments, atOnce }: { payments: number; atOnce: number }): Promise<void> {
     const traveller = async (): Promise<void> => {
-      while (this.#begun < payments) await this.travel((this.#begun += 1));
+      while (!this.haveAllBegun(payments)) await this.travel((this.#begun += 1));
     };
     await Promise.all(Array.from({ length: Math.min(atOnce, payments) }, traveller));
   }
 
   /** From here on the faults end, so that what was begun can end. */
   haveAllBegun(payments: number): boolean {
-    return this.#begun >= payments;
+    return !this.#mayBegin || this.#begun >= payments;
+  }
+
+  /** No further journey begins; those under way go on. */
+  beginNoMore(): void {
+    this.#mayBegin = false;
   }
 
   accounts(): string[] {
