@@ -20,7 +20,8 @@ export function createWebhookEndpointActivities(deps: WebhookEndpointDeps): Webh
     async drainEndpoint(input: DrainInput): Promise<DrainOutcome> {
       running += 1;
       try {
-        return await beating(heartbeatMs, ({ cancellationSignal: cancelled }) => drainEndpoint(deps, { ...input, mayLinger, cancelled }));
+        return await beating(heartbeatMs, ({ cancellationSignal: cancelled, info }) =>
+          drainEndpoint(deps, { ...input, brief: info.isLocal, mayLinger, cancelled }));
       } finally {
         running -= 1;
       }

@@ -1,22 +1,18 @@
 import type { DrainOutcome } from '../libs/contracts/webhook-endpoint.contract.js';
 import type { Db } from '../libs/db/client.js';
-import { dueDeliveries, type DueDelivery } from '../libs/db/delivery.queries.js';
+import type { DueDelivery } from '../libs/db/delivery.queries.js';
 import { cancelPendingDeliveries, type ScheduledAttempt } from '../libs/db/delivery.writes.js';
-import {
-  beginDrain, endDrain, leaveDrain, putOffFollowers, putOffFreshDeliveries, releasePutOff, renewDrain, reserveTurns,
-  type DrainedEndpoint, type DrainHold,
-} from '../libs/db/drain.writes.js';
-import { openHeaders } from '../libs/db/endpoint-headers.js';
+import { beginDrain, endDrain, leaveDrain, releasePutOff, renewDrain, type DrainedEndpoint, type DrainHold } from '../libs/db/drain.writes.js';
 import type { SecretBox } from '../libs/db/secret.js';
-import { secretPlace } from '../libs/db/webhook-endpoint.queries.js';
 import type { Environment } from '../libs/domain/environment.js';
 import { failuresToSlowDown } from '../libs/domain/webhook/waiting.js';
 import { publicId } from '../libs/views/ids.js';
-import { deliver, outcomeOf, type Delivered, type Receiver } from '../libs/webhooks/deliver.js';
+import { deliver, outcomeOf, type Delivered } from '../libs/webhooks/deliver.js';
 import type { Poster } from '../libs/webhooks/poster.js';
 import { askedSilenceMs, nextAttemptDelay } from '../libs/webhooks/schedule.js';
 import { Linger } from './webhook-endpoint.linger.js';
-import { Pace, pageOfRate, pause } from './webhook-endpoint.pace.js';
+import { Pace, pause } from './webhook-endpoint.pace.js';
+import { Pages } from './webhook-endpoint.pages.js';
 import { FencedOff, Recorder } from './webhook-endpoint.recorder.js';
 import { Window } from './webhook-endpoint.window.js';
 
@@ -37,20 +33,22 @@ export interface DrainRequest {
   endpointId: string;
   /** Sent to the queue for failing endpoints. */
   failing: boolean;
+  /** Within a workflow task, which it must not hold for long: rows are taken for a second only, and a drain of its own goes on. */
+  brief?: boolean;
   /** Whether the process has room to wait a moment for more work. */
   mayLinger: () => boolean;
   /** Aborted when Temporal gives up on this drain. */
   cancelled: AbortSignal;
 }
 
-const pageSize = 200;
 const mostAtOnce = 10;
 const takesRowsForMs = 10_000;
+const briefTakesRowsForMs = 1_000;
+/** A brief drain that still finds rows after this serves an endpoint that is likely to have more. */
+const steadyAfterMs = 500;
 /** A drain that mostly waits for its rate gives its slot to others after this, where they need it. */
 const givesWayAfterMs = 1_000;
 const lookBesidePostsMs = 100;
-/** What was read of the endpoint counts that long, as long as its version does. */
-const knownForMs = 1_000;
 const defaultGraceMs = 5_000;
 
 /**
@@ -81,22 +79,27 @@ class Drain {
   private failedInARow = 0;
   private retriesSoon = false;
   private askedSilenceMs = 0;
-  private recorder: Recorder | null = null;
-  private ahead: Promise<DueDelivery[] | null> | null = null;
-  private receiver!: Receiver;
-  private readAt = performance.now();
+  private readonly recorder: Recorder;
+  private readonly pages: Pages;
 
   constructor(
     private readonly deps: DrainDeps,
     private readonly request: DrainRequest,
-    private endpoint: DrainedEndpoint,
+    endpoint: DrainedEndpoint,
   ) {
+    const { db, environment, secrets, disableAfterMs } = deps;
     this.hold = { endpointId: endpoint.id, epoch: endpoint.epoch };
+    const { hold, held, pace } = this;
+    this.recorder = new Recorder({ db, environment, accountId: endpoint.accountId, hold, disableAfterMs }, (ids) => ids.forEach((id) => held.delete(id)));
+    this.pages = new Pages(
+      { db, environment, secrets, hold, failing: request.failing, recorder: this.recorder, pace, held, looks: () => this.linger.looks() },
+      endpoint,
+    );
     this.linger = new Linger({
       stopping: deps.stopping,
       goesOn: () => this.takesRows(),
       isBusy: () => this.held.size > 0,
-      comesUnannounced: () => this.retriesSoon || this.endpoint.ordered,
+      comesUnannounced: () => this.retriesSoon || this.pages.endpoint.ordered,
       mayLinger: () => !request.failing && request.mayLinger(),
     });
   }
@@ -107,46 +110,44 @@ class Drain {
     this.request.cancelled.addEventListener('abort', abort, { once: true });
     this.deps.stopping.addEventListener('abort', stopSoon, { once: true });
     try {
-      if (this.admits(this.endpoint)) await this.pump();
+      if (this.pages.admits(this.pages.endpoint)) await this.pump();
       await this.underWay.below(1);
-      await this.recorder?.flush();
+      await this.recorder.flush();
     } finally {
       this.request.cancelled.removeEventListener('abort', abort);
       this.deps.stopping.removeEventListener('abort', stopSoon);
       this.abortPosts.abort();
-      await Promise.allSettled([this.underWay.settled(), this.ahead]);
+      await Promise.all([this.underWay.settled(), this.pages.settled()]);
     }
     return this.finish();
   }
 
-  /** Pages of due rows into a window of posts, until there is a reason to stop. A full page is posted while the next is read. */
+  /** Pages of due rows into a window of posts, until there is a reason to stop. */
   private async pump(): Promise<void> {
     while (this.takesRows()) {
-      const page = await (this.ahead ?? this.fetch());
-      this.ahead = null;
+      const page = await this.pages.next();
       if (!page) return;
-      if (page.length === pageSize && this.endpoint.ratePerSecond === null) this.fetchAhead();
       await this.beginAll(page);
       if (this.wrongQueue()) return;
       if (page.length > 0 && this.request.failing) await this.settle();
       else if (page.length === 0 && this.held.size > 0 && this.linger.isDeaf) await this.somePost();
-      else if (page.length < this.pageLimit() && !(await this.linger.again(page.length > 0))) return;
+      else if (page.length < this.pages.limit && !(await this.linger.again(page.length > 0))) return;
     }
   }
 
   /** What one post that ends makes possible is seen by the next look. */
   private async somePost(): Promise<void> {
     if (this.underWay.size > 0) await Promise.race([this.underWay.change(), pause(lookBesidePostsMs, this.deps.stopping)]);
-    else await this.recorder?.flush();
+    else await this.recorder.flush();
   }
 
   private async beginAll(page: DueDelivery[]): Promise<void> {
     for (const [index, delivery] of page.entries()) {
-      const most = Math.min(mostAtOnce, this.endpoint.maxInFlight ?? mostAtOnce);
+      const most = Math.min(mostAtOnce, this.pages.endpoint.maxInFlight ?? mostAtOnce);
       if (this.underWay.size >= most) await this.underWay.below(most);
       const turnInMs = this.pace.next();
       if (turnInMs > 0) await pause(turnInMs, this.deps.stopping);
-      if (!this.takesRows() || this.wrongQueue() || this.hasChanged()) {
+      if (!this.takesRows() || this.wrongQueue() || this.pages.hasChanged) {
         for (const left of page.slice(index)) this.held.delete(left.id);
         return;
       }
@@ -155,108 +156,22 @@ class Drain {
   }
 
   private takesRows(): boolean {
-    this.recorder?.check();
+    this.recorder.check();
     const ms = performance.now() - this.startedAt;
-    const givesWay = ms >= givesWayAfterMs && this.endpoint?.ratePerSecond != null && !this.request.mayLinger();
-    return !this.deps.stopping.aborted && !this.request.cancelled.aborted && ms < takesRowsForMs && !givesWay && this.askedSilenceMs === 0;
-  }
-
-  /** Settings, secrets or the status are others than those that the page was read with. */
-  private hasChanged(): boolean {
-    const version = this.recorder?.streak?.version;
-    return version !== undefined && version > this.endpoint.version;
-  }
-
-  private pageLimit(): number {
-    const { ratePerSecond } = this.endpoint;
-    return ratePerSecond === null ? pageSize : pageOfRate(ratePerSecond, pageSize);
-  }
-
-  /** Reads the endpoint again; false if it takes no deliveries now. */
-  private async refresh(): Promise<boolean> {
-    const endpoint = await renewDrain(this.deps.db, this.hold);
-    if (!endpoint) throw new FencedOff();
-    return this.admits(endpoint);
-  }
-
-  private admits(endpoint: DrainedEndpoint): boolean {
-    const { db, secrets, environment, disableAfterMs } = this.deps;
-    this.endpoint = endpoint;
-    this.readAt = performance.now();
-    if (endpoint.deletedAt !== null || endpoint.status !== 'enabled' || (endpoint.heldForMs ?? 0) > 0) return false;
-    this.receiver = {
-      endpointId: publicId('webhook_endpoint', environment, endpoint.id),
-      url: endpoint.url,
-      format: endpoint.dataFormat,
-      headers: openHeaders(endpoint.id, endpoint.headers, secrets),
-      secrets: endpoint.secrets.map(({ id, sealed }) => secrets.open(sealed, secretPlace(id))),
-    };
-    this.recorder ??= new Recorder(
-      { db, environment, accountId: endpoint.accountId, hold: this.hold, disableAfterMs },
-      (ids) => ids.forEach((id) => this.held.delete(id)),
-    );
-    return true;
-  }
-
-  private fetchAhead(): void {
-    this.ahead = this.fetch();
-    this.ahead.catch(() => undefined);
-  }
-
-  /**
-   * The next page, held from now on; null if the endpoint takes no deliveries now. A page is read under the version that is known, so
-   * that the endpoint is read again only when there is none.
-   */
-  private async fetch(): Promise<DueDelivery[] | null> {
-    this.linger.looks();
-    let page = this.isKnown() ? await this.nextPage() : [];
-    if (page.length === 0) {
-      const { version } = this.endpoint;
-      const wasKnown = this.isKnown();
-      if (!(await this.refresh())) return null;
-      if (!wasKnown || this.endpoint.version !== version) page = await this.nextPage();
-    }
-    for (const delivery of page) this.held.add(delivery.id);
-    if (page.length === 0 && this.endpoint.ordered) await putOffFollowers(this.deps.db, this.endpoint.id);
-    await this.reserve(page.length);
-    return page;
-  }
-
-  private isKnown(): boolean {
-    return !this.request.failing && !this.hasChanged() && performance.now() - this.readAt < knownForMs;
-  }
-
-  private async reserve(count: number): Promise<void> {
-    const { ratePerSecond } = this.endpoint;
-    if (ratePerSecond === null) return this.pace.free();
-    if (count === 0) return;
-    const firstInMs = await reserveTurns(this.deps.db, this.hold, { count, ratePerSecond });
-    if (firstInMs === undefined) throw new FencedOff();
-    this.pace.reserved({ firstInMs, count, ratePerSecond });
-  }
-
-  private async nextPage(): Promise<DueDelivery[]> {
-    const { db } = this.deps;
-    const { id, ordered, epoch, version } = this.endpoint;
-    const except = [...this.held];
-    if (!this.request.failing) return dueDeliveries(db, id, { limit: this.pageLimit(), except, ordered, under: { epoch, version } });
-    if (!this.isFailing()) return [];
-    await putOffFreshDeliveries(db, id);
-    return dueDeliveries(db, id, { limit: 1, except, triedFirst: true, ordered });
-  }
-
-  private isFailing(): boolean {
-    return (this.recorder?.streak ?? this.endpoint).consecutiveFailures >= failuresToSlowDown;
+    const { brief, cancelled, mayLinger } = this.request;
+    const hasTime = ms < (brief ? briefTakesRowsForMs : takesRowsForMs);
+    const givesWay = ms >= givesWayAfterMs && this.pages.endpoint.ratePerSecond !== null && !mayLinger();
+    return !this.deps.stopping.aborted && !cancelled.aborted && hasTime && !givesWay && this.askedSilenceMs === 0;
   }
 
   /** A failing endpoint is left to the queue where it cannot hold up others. */
   private wrongQueue(): boolean {
-    return !this.request.failing && (this.failedInARow >= failuresToSlowDown || this.isFailing());
+    return !this.request.failing && (this.failedInARow >= failuresToSlowDown || this.pages.isFailing);
   }
 
   private async settle(): Promise<void> {
     await this.underWay.below(1);
-    await this.recorder?.flush();
+    await this.recorder.flush();
   }
 
   private begin(delivery: DueDelivery): void {
@@ -265,20 +180,20 @@ class Drain {
 
   private async post(delivery: DueDelivery): Promise<void> {
     const { poster, environment, schedule } = this.deps;
-    const { url } = this.receiver;
+    const { receiver } = this.pages;
     const event = { ...delivery, eventId: publicId('event', environment, delivery.eventId) };
-    const result = await deliver(poster, this.receiver, event, this.abortPosts.signal);
+    const result = await deliver(poster, receiver, event, this.abortPosts.signal);
     if (result.failure === 'interrupted') return;
     this.failedInARow = result.success ? 0 : this.failedInARow + 1;
     const silenceMs = askedSilenceMs({ ...result, nowMs: Date.now() });
     this.askedSilenceMs = Math.max(this.askedSilenceMs, silenceMs);
     const next = nextState(result, delivery.attempts + 1, schedule);
     if (next.status === 'pending' && next.delayMs < takesRowsForMs) this.retriesSoon = true;
-    this.recorder!.add({
+    this.recorder.add({
       deliveryId: delivery.id,
       eventId: delivery.eventId,
       eventType: delivery.eventType,
-      url,
+      url: receiver.url,
       ...outcomeOf(result),
       next,
       silenceMs,
@@ -287,11 +202,13 @@ class Drain {
 
   private async finish(): Promise<DrainOutcome> {
     if (this.request.failing) await this.releaseIfRecovered();
-    const left = await leaveDrain(this.deps.db, this.hold);
+    const goesOn = this.request.brief === true && this.pages.foundAgainAt - this.startedAt >= steadyAfterMs && !this.deps.stopping.aborted;
+    const left = await leaveDrain(this.deps.db, this.hold, { goesOn });
     if (!left) return this.close();
     const failing = left.consecutiveFailures >= failuresToSlowDown;
     const silenceMs = Math.max(this.askedSilenceMs, left.heldForMs ?? 0);
-    return { state: 'open', failing, dueInMs: left.dueInMs === null ? null : Math.ceil(Math.max(0, left.dueInMs, silenceMs)) };
+    const dueInMs = left.dueInMs === null ? null : Math.ceil(Math.max(0, left.dueInMs, silenceMs));
+    return { state: 'open', failing, dueInMs, ...(goesOn ? { goesOn } : {}) };
   }
 
   private async releaseIfRecovered(): Promise<void> {

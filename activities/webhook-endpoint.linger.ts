@@ -1,4 +1,4 @@
-import { wakesHeard } from '../libs/db/wake.js';
+import { onceWoken, wakesHeard } from '../libs/db/wake.js';
 import { pause } from './webhook-endpoint.pace.js';
 
 export interface LingerOptions {
@@ -18,7 +18,8 @@ const firstGapMs = 50;
 /** Each look that finds nothing is followed by a longer wait: four of them in the whole second. */
 const gapGrowth = 2;
 const longestGapMs = 400;
-const earMs = 25;
+/** Between two looks at the time and at what the drain's own posts have changed. */
+const restMs = 100;
 
 /**
  * When a drain looks again after a page that was not full: soon, but only once a wake was heard, so that a thousand drains that linger
@@ -55,7 +56,7 @@ export class Linger {
     }
     while (goesOn() && !this.isDeaf && wakesHeard() === this.heard) {
       if (!this.stays()) return false;
-      await pause(earMs, stopping);
+      await pause(restMs, stopping, onceWoken);
     }
     return true;
   }

@@ -38,15 +38,17 @@ export function pageOfRate(ratePerSecond: number, largest: number): number {
   return Math.max(1, Math.min(largest, Math.ceil(ratePerSecond / 2)));
 }
 
-/** Resolves after `ms`, or as soon as the process is told to stop. */
-export function pause(ms: number, stopping: AbortSignal): Promise<void> {
+/** Resolves after `ms`, as soon as the process is told to stop, or when `sooner` calls back; that one returns how to end its wait. */
+export function pause(ms: number, stopping: AbortSignal, sooner?: (end: () => void) => () => void): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {
       clearTimeout(timer);
+      forget?.();
       stopping.removeEventListener('abort', end);
       resolve();
     };
     const timer = setTimeout(end, ms);
+    const forget = sooner?.(end);
     stopping.addEventListener('abort', end, { once: true });
     if (stopping.aborted) end();
   });

@@ -179,6 +179,31 @@ describe('workflows replay', () => {
     }
   }, 180_000);
 
+  it('an endpoint that hears an event is drained within a workflow task', async () => {
+    const receiver = await openReceiver();
+    try {
+      const { id } = (await store.admin.post('/webhook-endpoints/', { url: receiver.url, enabled_events: ['product.created'] })).body;
+      for (const name of ['First', 'Second']) {
+        const heard = receiver.received.length;
+        await store.admin.post('/products/', { name, description: 'Told at once' });
+        await eventually(async () => {
+          const { body } = await store.admin.get(`/webhook-deliveries?endpoint_id=${id}&status=delivered`);
+          return body.data.length > heard;
+        });
+      }
+      await store.admin.delete(`/webhook-endpoints/${id}`);
+      const workflowId = `webhook-endpoint/${id}`;
+      await client.workflow.getHandle(workflowId).result();
+      const history = await historyOf(workflowId);
+      record('webhook-endpoint-in-task', history);
+      const { events } = history as { events: { markerRecordedEventAttributes?: { markerName?: string } }[] };
+      expect(events.some((event) => event.markerRecordedEventAttributes?.markerName === 'core_local_activity')).toBe(true);
+      expect((await replay([{ workflowId, history }])).filter((result) => result.error)).toEqual([]);
+    } finally {
+      await receiver.close();
+    }
+  }, 180_000);
+
   it('an approved payment takes one workflow task', async () => {
     const { body } = await pay(shop);
     await client.workflow.getHandle(`payment/${body.id}`).result();

@@ -35,6 +35,8 @@ export interface DrainOutcome {
   failing: boolean;
   /** Milliseconds until the next delivery is due; null when none waits. */
   dueInMs: number | null;
+  /** Rows kept coming while it drained within a workflow task: a drain of its own goes on. */
+  goesOn?: boolean;
 }
 
 /** What the workflow may call. */

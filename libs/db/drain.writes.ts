@@ -85,12 +85,12 @@ export interface Left extends Pick<DrainedEndpoint, 'consecutiveFailures' | 'hel
 }
 
 /**
- * Ends a drain whose endpoint lives on: the wakers look after it again. Undefined, with nothing written, where another drain has taken it
- * or the endpoint was deleted or disabled.
+ * Ends a drain whose endpoint lives on: the wakers look after it again, in 5 s where its dispatcher goes on by itself. Undefined, with
+ * nothing written, where another drain has taken it or the endpoint was deleted or disabled.
  */
-export async function leaveDrain(db: Db, { endpointId, epoch }: DrainHold): Promise<Left | undefined> {
+export async function leaveDrain(db: Db, { endpointId, epoch }: DrainHold, { goesOn = false }: { goesOn?: boolean } = {}): Promise<Left | undefined> {
   const { rows } = await db.execute<Left & Record<string, unknown>>(sql`
-    update webhook_endpoints set drain_until = null, wake_sent_at = null
+    update webhook_endpoints set drain_until = null, wake_sent_at = ${goesOn ? sql`clock_timestamp()` : sql`null`}
      where id = ${endpointId} and drain_epoch = ${epoch} and deleted_at is null and status <> 'disabled'
     returning consecutive_failures as "consecutiveFailures", ${heldForMs} as "heldForMs",
               case when status = 'enabled' then

@@ -56,6 +56,7 @@ export function openWakeSender({ databaseUrl, onError }: WakeOptions): WakeChann
 
 const ears = new Set<Line>();
 let heard = 0;
+const waiting = new Set<() => void>();
 
 /** How many times this process was told that deliveries are due; null while it does not listen, and has to look by itself. */
 export function wakesHeard(): number | null {
@@ -63,10 +64,18 @@ export function wakesHeard(): number | null {
   return null;
 }
 
+/** Calls back when this process is told next that deliveries are due; the result ends the wait. */
+export function onceWoken(callback: () => void): () => void {
+  waiting.add(callback);
+  return () => void waiting.delete(callback);
+}
+
 /** Calls `onWake` for every NOTIFY of any process, and once after each (re)connection, because some may have been missed. */
 export function openWakeListener({ databaseUrl, onError, onWake }: WakeOptions & { onWake: () => void }): WakeChannel {
   const hear = (): void => {
     heard += 1;
+    for (const callback of waiting) callback();
+    waiting.clear();
     onWake();
   };
   const line = keepConnected(databaseUrl, {

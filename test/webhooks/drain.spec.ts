@@ -215,6 +215,29 @@ describe('a drain', () => {
     expect(receiver.received).toHaveLength(2);
   });
 
+  it('within a workflow task takes rows for a second only; where they keep coming it says so, and no waker comes between', async () => {
+    const endpoint = await stage.endpoint(receiver.url);
+    await stage.emit(endpoint.accountId, 1);
+    receiver.answer = (response) => void stage.emit(endpoint.accountId, 1).then(() => response.end());
+    const begun = performance.now();
+    const outcome = await stage.drain(endpoint.id, { brief: true, mayLinger: true });
+    expect(performance.now() - begun).toBeLessThan(8_000);
+    expect(outcome.goesOn === true || outcome.dueInMs === 0).toBe(true);
+    const { drainUntil, wakeSentAt } = await stage.row(endpoint.id);
+    expect([drainUntil, wakeSentAt !== null]).toEqual([null, outcome.goesOn === true]);
+  });
+
+  it('within a workflow task ends with what it found where nothing else comes', async () => {
+    const endpoint = await stage.endpoint(receiver.url);
+    await stage.emit(endpoint.accountId, 12);
+    const outcome = await stage.drain(endpoint.id, { brief: true, mayLinger: true });
+    expect(outcome).toMatchObject({ state: 'open', failing: false });
+    expect(outcome.goesOn).toBeUndefined();
+    expect(await stage.row(endpoint.id)).toMatchObject({ drainUntil: null, wakeSentAt: null });
+    if (outcome.dueInMs === 0) await stage.drain(endpoint.id);
+    expect(receiver.received).toHaveLength(12);
+  });
+
   it('sends the whole event as a string where the endpoint wants that', async () => {
     const endpoint = await stage.endpoint(receiver.url, { dataFormat: 'string' });
     await stage.emit(endpoint.accountId, 1);

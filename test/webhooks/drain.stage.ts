@@ -52,10 +52,11 @@ export function openStage() {
       await transact(db, change, (tx) => appendEvents(tx, change, drafts));
     },
 
-    drain: (endpointId: string, options: { failing?: boolean; mayLinger?: boolean; deps?: Partial<DrainDeps>; cancelled?: AbortSignal } = {}) =>
+    drain: (endpointId: string, options: { failing?: boolean; brief?: boolean; mayLinger?: boolean; deps?: Partial<DrainDeps>; cancelled?: AbortSignal } = {}) =>
       drainEndpoint({ ...deps, ...options.deps }, {
         endpointId,
         failing: options.failing ?? false,
+        brief: options.brief,
         mayLinger: () => options.mayLinger ?? false,
         cancelled: options.cancelled ?? new AbortController().signal,
       }),

@@ -4,6 +4,8 @@ import type { DrainOutcome } from '../../libs/contracts/webhook-endpoint.contrac
 export class WebhookEndpointEntity {
   /** Whether somebody asked for a drain since the last one began. */
   woken = false;
+  /** Whether the last drain left work that does not wait. */
+  goesOn = false;
   private dueInMs: number | null = null;
 
   constructor(public failing: boolean) {}
@@ -21,6 +23,7 @@ export class WebhookEndpointEntity {
     const changed = this.failing !== outcome.failing;
     this.failing = outcome.failing;
     this.dueInMs = outcome.dueInMs;
+    this.goesOn = outcome.goesOn === true || outcome.dueInMs === 0;
     return changed;
   }
 

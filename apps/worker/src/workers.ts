@@ -63,7 +63,12 @@ function sizeOf(config: Config, queue: QueueName): Size {
     case 'subscriptions':
       return { maxConcurrentWorkflowTaskExecutions: config.subscriptionSlots, maxCachedWorkflows: config.subscriptionCachedWorkflows };
     case 'webhooks':
-      return { maxConcurrentActivityTaskExecutions: config.webhookSlots, maxCachedWorkflows: 300 };
+      return {
+        maxConcurrentWorkflowTaskExecutions: config.webhookSlots,
+        maxConcurrentActivityTaskExecutions: config.webhookSlots,
+        maxConcurrentLocalActivityExecutions: config.webhookSlots,
+        maxCachedWorkflows: Math.max(300, config.webhookSlots),
+      };
     case 'test-clocks':
       return { maxConcurrentActivityTaskExecutions: config.testClockSlots, maxConcurrentWorkflowTaskExecutions: 10, maxCachedWorkflows: 50 };
     case 'webhooks-slow':
