@@ -22,7 +22,7 @@ export interface EmailSubject {
 }
 
 /** With the invoice's whole row, from which its link is made. */
-export type ReadEmailFacts = Omit<EmailFacts, 'invoice'> & { invoice: (InvoiceRow & { lines: InvoiceItemRow[] }) | null };
+export type ReadEmailFacts = Omit<EmailFacts, 'invoice'> & { invoice: (InvoiceRow & { lines: InvoiceItemRow[] }) | null; wantsReceipts: boolean };
 
 const mostLines = 100;
 
@@ -41,6 +41,7 @@ export async function readEmailFacts(db: Db, subject: EmailSubject, at: Date): P
     settings,
     recipient: payer.customer.billingEmail ?? payer.customer.email,
     customer: { name: nameOf(payer.customer), language: payer.customer.language, onTestClock: payer.customer.testClockId !== null },
+    wantsReceipts: payer.customer.invoiceSettings?.email_receipt_on_paid ?? false,
     invoice: subject.invoiceId ? await invoiceFacts(db, subject.accountId, subject.invoiceId) : null,
     subscription: row ? await subscriptionFacts(db, row, at) : null,
     told: { status: row?.status ?? null, nextAttemptAt: row?.chargeAt?.toISOString() ?? null, trialEnd: row?.trialEnd?.toISOString() ?? null, ...subject.told },

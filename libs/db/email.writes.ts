@@ -49,11 +49,14 @@ export const onTestClock = 'test_clock: customers of a test clock get no e-mail.
  * subscription) or `email_invoice_on_finalization` says so.
  */
 export async function mailInvoice(tx: Tx, change: Change, row: InvoiceRow, event: string): Promise<void> {
-  const isSent = row.emailOnFinalization || (row.collectionMethod === 'send_invoice' && row.subscriptionId !== null);
-  const kind = event === 'invoice.paid' && row.paidAtom > 0 ? 'receipt' : event === 'invoice.finalized' && isSent ? 'invoice' : null;
+  const kind = event === 'invoice.paid' && row.paidAtom > 0 ? 'receipt' : event === 'invoice.finalized' && isMailed(row) ? 'invoice' : null;
   if (!kind) return;
   const { id: invoiceId, customerId, subscriptionId, paymentIntentId } = row;
   await queueEmail(tx, change, { kind, customerId, factKey: `${kind}:${invoiceId}`, invoiceId, subscriptionId, paymentIntentId });
+}
+
+export function isMailed(row: Pick<InvoiceRow, 'emailOnFinalization' | 'collectionMethod' | 'subscriptionId'>): boolean {
+  return row.emailOnFinalization || (row.collectionMethod === 'send_invoice' && row.subscriptionId !== null);
 }
 
 /** The same mail as a row of its own, to the customer's address of today; `refusal`: why it is not sent at all. */

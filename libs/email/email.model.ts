@@ -40,7 +40,7 @@ export function emailModel(facts: EmailFacts, { kind, link, at }: { kind: EmailK
     subscription: subscription?.name ?? null,
     interval: subscription && intervalName(subscription.interval, subscription.intervalCount),
     next: subscription?.nextTotalAtom == null ? null : formatAmount(subscription.nextTotalAtom, subscription.currency),
-    nextAttempt: dateName(told.nextAttemptAt),
+    nextAttempt: told.nextAttemptAt !== null && new Date(told.nextAttemptAt) > at ? dateName(told.nextAttemptAt) : null,
     trialEndsOn: dateName(told.trialEnd ?? subscription?.trialEnd ?? null),
     cancelled: told.status === 'cancelled',
     paused: told.status === 'paused',

@@ -14,7 +14,7 @@ const facts: EmailFacts = {
     number: 12, status: 'past_due', currency: 'eur', totalAtom: 1_250, dueAtom: 1_250, paidAtom: 0,
     dueDate: new Date('2027-02-27T12:00:00.000Z'), paidAt: null, lines: [{ name: 'Plan', quantity: 2, amountAtom: 1_250 }],
   },
-  subscription: { name: 'Plan', status: 'active', interval: 'month', intervalCount: 1, currency: 'eur', trialEnd: null, nextTotalAtom: 1_250 },
+  subscription: { name: 'Plan', status: 'trialing', interval: 'month', intervalCount: 1, currency: 'eur', trialEnd: new Date('2027-03-04T00:00:00.000Z'), nextTotalAtom: 1_250 },
   told: { status: 'active', nextAttemptAt: '2027-03-02T00:00:00.000Z', trialEnd: '2027-03-04T00:00:00.000Z' },
 };
 const link = 'https://pay.example.com/pay/invoices/abc';
@@ -57,6 +57,14 @@ describe('an e-mail', () => {
     expect(mail.text).toContain('{{account}}');
   });
 
+  it('has amounts without decimals where the currency has none, and a subject without a gap for a draft', () => {
+    const yen = { ...facts.invoice!, currency: 'jpy', number: null, totalAtom: 123_456, dueAtom: 123_456, lines: [{ name: 'Plan', quantity: 1, amountAtom: 123_456 }] };
+    const mail = rendered('invoice', { invoice: yen });
+    expect(mail.text).toContain('¥123,456 are due');
+    expect(mail.text).toContain('Plan × 1: ¥123,456\n');
+    expect(mail.subject).toBe('Invoice from Shop');
+  });
+
   it('has a subject of at most 200 characters', () => {
     expect(rendered('invoice', { accountName: 'x'.repeat(1_000) }).subject).toHaveLength(200);
   });
@@ -75,11 +83,18 @@ describe('a mail that waited', () => {
     expect(outdatedReason('invoice', withStatus('paid'))).toBeNull();
     expect(outdatedReason('receipt', withStatus('paid'))).toBeNull();
     expect(outdatedReason('reminder', { ...facts, invoice: null })).toContain('gone');
+    expect(outdatedReason('receipt', withStatus('open'))).toContain('open');
   });
 
-  it('tells of no trial of a subscription that was cancelled', () => {
-    expect(outdatedReason('trial_ending', facts)).toBeNull();
-    expect(outdatedReason('trial_ending', { ...facts, subscription: { ...facts.subscription!, status: 'cancelled' } })).toContain('cancelled');
+  it('promises no try that is over', () => {
+    expect(rendered('payment_failed', { told: { ...facts.told, nextAttemptAt: '2027-03-01T11:59:59.000Z' } }).text).not.toContain('try again');
+  });
+
+  it('tells of no trial that has ended, stands still or ends at another time', () => {
+    const trial = (change: object) => outdatedReason('trial_ending', { ...facts, subscription: { ...facts.subscription!, ...change } });
+    expect(trial({})).toBeNull();
+    for (const status of ['cancelled', 'active', 'paused']) expect(trial({ status })).toContain(status);
+    expect(trial({ trialEnd: new Date('2027-03-09T00:00:00.000Z') })).toContain('another time');
   });
 });
 

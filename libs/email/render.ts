@@ -28,7 +28,7 @@ export function renderEmail(model: EmailModel): RenderedEmail {
     account: values.account,
   };
   return {
-    subject: oneLine(plain(words.subject)).slice(0, subjectLength),
+    subject: oneLine(plain(words.subject)).replace(/ {2,}/g, ' ').slice(0, subjectLength),
     html: Mustache.render(htmlLayout, view),
     text: Mustache.render(textLayout, view, {}, { escape: String }).replace(/\n{3,}/g, '\n\n').trim() + '\n',
   };

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { eq } from 'drizzle-orm';
 import { transact } from '../../../../libs/db/change.js';
-import { findEmail, readEmailFacts } from '../../../../libs/db/email.queries.js';
-import { onTestClock, requeueEmail } from '../../../../libs/db/email.writes.js';
+import { findEmail, readEmailFacts, type ReadEmailFacts } from '../../../../libs/db/email.queries.js';
+import { isMailed, onTestClock, requeueEmail } from '../../../../libs/db/email.writes.js';
 import { hostedInvoiceUrl } from '../../../../libs/db/invoice-page.js';
 import { findInvoice } from '../../../../libs/db/invoice.queries.js';
 import { equals } from '../../../../libs/db/list.queries.js';
 import { emails, type EmailRow } from '../../../../libs/db/schema/index.js';
 import { findSubscription } from '../../../../libs/db/subscription.queries.js';
-import { isMailAddress, notConfigured, type EmailFacts, type EmailKind } from '../../../../libs/domain/email/email.js';
+import { isMailAddress, notConfigured, type EmailKind } from '../../../../libs/domain/email/email.js';
 import { emailModel } from '../../../../libs/email/email.model.js';
 import { outdatedReason } from '../../../../libs/email/outdated.js';
 import { renderEmail } from '../../../../libs/email/render.js';
@@ -61,11 +61,13 @@ export class EmailsService {
     return this.view(await transact(db, caller.change(), (tx) => requeueEmail(tx, caller.change(), { mail, id: caller.objectId(), refusal })));
   }
 
-  private whyNot(facts: EmailFacts, kind: EmailKind): string | null {
-    const { settings, customer, recipient } = facts;
+  private whyNot(facts: ReadEmailFacts, kind: EmailKind): string | null {
+    const { settings, customer, recipient, invoice } = facts;
     if (!this.infrastructure.config.smtp) return notConfigured;
     if (customer.onTestClock) return onTestClock;
     if (!settings.enabledKinds.includes(kind)) return 'disabled: the account\'s email_settings leave this kind out.';
+    if (kind === 'receipt' && !facts.wantsReceipts) return 'disabled: the customer has no email_receipt_on_paid.';
+    if (kind === 'invoice' && invoice && !isMailed(invoice)) return 'disabled: the invoice is charged, and has no email_invoice_on_finalization.';
     return isMailAddress(recipient) ? outdatedReason(kind, facts) : 'The recipient is not a valid e-mail address.';
   }
 
