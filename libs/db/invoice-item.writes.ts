@@ -10,6 +10,7 @@ import { soldLine, totalOf } from './manual-invoice.record.js';
 import { itemEvent } from './manual-invoice.writes.js';
 import { markPricesUsed } from './price.writes.js';
 import { invoiceItems, type InvoiceItemRow } from './schema/index.js';
+import { nowOf } from './test-clock.queries.js';
 
 /** A person's wish for a line on the customer's next invoice; ids are UUIDs. */
 export interface PendingLine {
@@ -45,11 +46,12 @@ export async function createPendingLine(tx: Tx, change: Change, wish: PendingLin
  * Takes a line off a draft, or one that is pending; events `invoice_item.deleted` and, of its draft, `invoice.updated`.
  * @throws DomainError 404, 409 for a line of an invoice that is no draft any more.
  */
-export async function deleteLine(tx: Tx, change: Change, { id, now }: { id: string; now: Date }): Promise<void> {
+export async function deleteLine(tx: Tx, change: Change, id: string): Promise<void> {
   const [seen] = await tx.select().from(invoiceItems).where(and(eq(invoiceItems.id, id), eq(invoiceItems.accountId, change.accountId)));
   const invoice = seen?.invoiceId ? await lockInvoice(tx, change.accountId, seen.invoiceId) : null;
   const before = await lockLine(tx, change.accountId, id);
-  if (before.invoiceId !== (invoice?.id ?? null)) return deleteLine(tx, change, { id, now });
+  if (before.invoiceId !== (invoice?.id ?? null)) return deleteLine(tx, change, id);
+  const now = await nowOf(tx, before.customerId);
   if (invoice) assertInvoiceMay(invoice.status, 'edit');
   const [after] = await tx
     .update(invoiceItems)

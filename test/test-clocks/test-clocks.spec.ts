@@ -227,6 +227,24 @@ describe('what a person does on a clock', () => {
     expect((await toldOf(hall, paid.body.latest_payment_intent_id)).every(({ clock }) => clock === '2030-02-01T00:00:00.000Z')).toBe(true);
   });
 
+  it('is dated by the clock: a line taken off a draft, and a payment on the hosted page', async () => {
+    const hall = await onClock(store, '2030-01-01T00:00:00.000Z');
+    const price = await priceOf(hall, { price_type: 'one_time', billing_interval: null });
+    const body = { customer_id: hall.customer, selected_product_price_quantity: [{ price_id: price, quantity: 1 }], collection_method: 'send_invoice' };
+    const draft = (await hall.admin.post('/invoices/', body)).body;
+    await advanceTo(hall, '2030-01-02T00:00:00.000Z');
+    expect((await hall.admin.delete(`/invoice-items/${draft.lines[0].id}`)).status).toBe(200);
+    expect((await hall.admin.get(`/invoices/${draft.id}`)).body).toMatchObject({ status: 'draft', total_amount_atom: 0, updated_at: '2030-01-02T00:00:00.000Z' });
+
+    const open = (await hall.admin.post('/invoices/', { ...body, finalize_invoice_immediately: true })).body;
+    const form = new URLSearchParams({ try: '0', number: '4242424242424242', expiry: '12 / 40', cvc: '123' });
+    expect((await fetch(open.hosted_invoice_url, { method: 'POST', redirect: 'manual', body: form })).status).toBe(303);
+    const paid = (await hall.admin.get(`/invoices/${open.id}`)).body;
+    expect(paid).toMatchObject({ status: 'paid', paid_at: '2030-01-02T00:00:00.000Z' });
+    const intent = (await hall.admin.get(`/payment-intents/${paid.latest_payment_intent_id}`)).body;
+    expect([intent.created_at, intent.updated_at]).toEqual(Array(2).fill('2030-01-02T00:00:00.000Z'));
+  });
+
   it('happens at its time: previews, pauses with kept time, automatic resumption, cancellation', async () => {
     const hall = await onClock(store, '2030-01-01T00:00:00.000Z');
     const { id } = await subscribe(hall);

@@ -57,7 +57,7 @@ export class InvoiceItemsService {
   async delete(caller: Caller, id: string) {
     const itemId = pathId('ii', id, caller);
     await transact(this.infrastructure.db, caller.change(), (tx) =>
-      onceIfKeyed(tx, caller.change(), { objectId: itemId, step: 'delete' }, () => deleteLine(tx, caller.change(), { id: itemId, now: new Date() })));
+      onceIfKeyed(tx, caller.change(), { objectId: itemId, step: 'delete' }, () => deleteLine(tx, caller.change(), itemId)));
     return { invoice_item_id: id, message: 'Invoice item deleted.' };
   }
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { transact } from '../../../../libs/db/change.js';
+import type { Db } from '../../../../libs/db/client.js';
 import { oncePerCommand } from '../../../../libs/db/command.writes.js';
 import { resolveInvoice, type ManualInvoice } from '../../../../libs/db/manual-invoice.queries.js';
 import { draftedInvoice, finalisedInvoice, type FinalisedInvoice } from '../../../../libs/db/manual-invoice.record.js';
@@ -7,6 +8,7 @@ import { commentInvoice, createDraft, editInvoice } from '../../../../libs/db/ma
 import { intentOf } from '../../../../libs/db/payment.queries.js';
 import { onceIfKeyed } from '../../../../libs/db/record.writes.js';
 import type { InvoiceItemRow, InvoiceRow } from '../../../../libs/db/schema/index.js';
+import { snapshot } from '../../../../libs/db/snapshot.js';
 import { readMinimum } from '../../../../libs/db/subscription-lines.queries.js';
 import { assertAttached } from '../../../../libs/db/subscription-prices.queries.js';
 import { customerCredit } from '../../../../libs/db/subscription.queries.js';
@@ -34,7 +36,7 @@ export class ManualInvoicesService {
   async create(caller: Caller, body: CreateInvoiceBody) {
     const wish = readWish(caller, body);
     const finalise = body.finalize_invoice_immediately ?? false;
-    if (body.is_preview) return this.preview(caller, wish, finalise);
+    if (body.is_preview) return snapshot(this.infrastructure.db, (db) => this.preview(db, caller, wish, finalise));
     const change = caller.change();
     const now = await nowOf(this.infrastructure.db, wish.customerId);
     const { intentId } = await transact(this.infrastructure.db, change, (tx) => oncePerCommand(tx, change, { objectId: wish.id, step: 'create' }, async () => {
@@ -92,27 +94,26 @@ export class ManualInvoicesService {
     return this.invoices.get(caller, publicId('inv', caller.environment, invoiceId));
   }
 
-  private async preview(caller: Caller, wish: ManualInvoice, finalise: boolean) {
-    const { db, environment } = this.infrastructure;
+  private async preview(db: Db, { accountId, environment }: Caller, wish: ManualInvoice, finalise: boolean) {
     const at = await nowOf(db, wish.customerId);
-    const resolved = await resolveInvoice(db, caller.accountId, wish, { lock: false });
-    const { row, added, taken } = draftedInvoice(caller.accountId, wish, resolved, at);
+    const resolved = await resolveInvoice(db, accountId, wish, { lock: false });
+    const { row, added, taken } = draftedInvoice(accountId, wish, resolved, at);
     const lines = [...taken, ...added].sort(byId);
     if (!finalise) return invoiceView(row, { lines, refundIds: [] }, environment);
-    const { row: drawn, carried } = await this.finalised(row, lines, at);
+    const { row: drawn, carried } = await finalised(db, row, { lines, at });
     return invoiceView(drawn, { lines: carried ? [...lines, carried.off] : lines, refundIds: [] }, environment);
   }
 
-  /** As if its payment, where one begins, succeeded. */
-  private async finalised(draft: InvoiceRow, lines: InvoiceItemRow[], at: Date): Promise<Pick<FinalisedInvoice, 'carried'> & { row: InvoiceRow }> {
-    const { db } = this.infrastructure;
-    const facts = { balanceAtom: await customerCredit(db, draft), minimumAtom: await readMinimum(db, draft.accountId, draft.currency), at };
-    const { set, carried } = finalisedInvoice(draft, lines, facts);
-    const row = { ...draft, ...set };
-    if (row.status === 'paid' || row.collectionMethod !== 'charge_automatically') return { row, carried };
-    await requireInvoiceMethod(db, row);
-    return { row: { ...row, status: 'paid', paidAtom: row.dueAtom, paidAt: at }, carried };
-  }
+}
+
+/** As if its payment, where one begins, succeeded. */
+async function finalised(db: Db, draft: InvoiceRow, { lines, at }: { lines: InvoiceItemRow[]; at: Date }): Promise<Pick<FinalisedInvoice, 'carried'> & { row: InvoiceRow }> {
+  const facts = { balanceAtom: await customerCredit(db, draft), minimumAtom: await readMinimum(db, draft.accountId, draft.currency), at };
+  const { set, carried } = finalisedInvoice(draft, lines, facts);
+  const row = { ...draft, ...set };
+  if (row.status === 'paid' || row.collectionMethod !== 'charge_automatically') return { row, carried };
+  await requireInvoiceMethod(db, row);
+  return { row: { ...row, status: 'paid', paidAtom: row.dueAtom, paidAt: at }, carried };
 }
 
 function byId(one: { id: string }, other: { id: string }): number {

@@ -4,6 +4,7 @@ import { methodKept, methodsToKeep, wishToKeep } from '../../../../libs/db/kept-
 import { derivedId } from '../../../../libs/db/mint.js';
 import { attachPaymentMethod } from '../../../../libs/db/payment-method.writes.js';
 import type { SubscriptionRow } from '../../../../libs/db/schema/index.js';
+import { nowOf } from '../../../../libs/db/test-clock.queries.js';
 import type { LinkLimits } from '../../../../libs/domain/payment-link/attempt-limit.js';
 import type { CardFormInput } from '../../../../libs/domain/payment-link/card-form.js';
 import { nextIntentId } from '../../../../libs/payments/invoice-payments.js';
@@ -60,7 +61,7 @@ export class InvoicePaymentsService {
       async ask(tx, { attemptId, methodId }) {
         await attachPaymentMethod(tx, change, { id: methodId, customerId });
         if (keep) await wishToKeep(tx, { attemptId, paymentMethodId: methodId });
-        return payInvoice(tx, change, { invoiceId, paymentMethodId: methodId, now: new Date(), returnUrl });
+        return payInvoice(tx, change, { invoiceId, paymentMethodId: methodId, now: await nowOf(tx, customerId), returnUrl });
       },
     });
     if (hosted.subscription && 'attemptId' in result && result.attemptId) await this.tellSubscription(hosted.subscription, { attemptId: result.attemptId, requestId });

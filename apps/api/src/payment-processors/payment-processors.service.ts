@@ -6,6 +6,7 @@ import { findProcessor } from '../../../../libs/db/processor.queries.js';
 import { recentCalls } from '../../../../libs/db/processor-health.queries.js';
 import { createProcessor, deleteProcessor, rotateCredentials, updateProcessor, type ProcessorPatch } from '../../../../libs/db/processor.writes.js';
 import { paymentProcessors, type PaymentProcessorRow } from '../../../../libs/db/schema/index.js';
+import { snapshot } from '../../../../libs/db/snapshot.js';
 import { notFound } from '../../../../libs/errors/domain-error.js';
 import { checkConnection } from '../../../../libs/payments/check-connection.js';
 import { openConnection } from '../../../../libs/payments/connection-cache.js';
@@ -46,9 +47,11 @@ export class PaymentProcessorsService {
   }
 
   async get(caller: Caller, publicId: string) {
-    const row = await this.find(caller, publicId);
-    const health = processorHealthView(row, await recentCalls(this.infrastructure.db, caller.accountId, row.id));
-    return { ...paymentProcessorView(row, caller.environment), health };
+    return snapshot(this.infrastructure.db, async (db) => {
+      const row = await this.find(caller, publicId, db);
+      const health = processorHealthView(row, await recentCalls(db, caller.accountId, row.id));
+      return { ...paymentProcessorView(row, caller.environment), health };
+    });
   }
 
   async update(caller: Caller, publicId: string, body: UpdatePaymentProcessorBody) {
@@ -108,8 +111,8 @@ export class PaymentProcessorsService {
     ];
   }
 
-  private async find(caller: Caller, publicId: string) {
-    const row = await findProcessor(this.infrastructure.db, caller.accountId, pathId('processor', publicId, caller));
+  private async find(caller: Caller, publicId: string, db = this.infrastructure.db) {
+    const row = await findProcessor(db, caller.accountId, pathId('processor', publicId, caller));
     if (!row) throw notFound('payment processor');
     return row;
   }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { writeAudit } from '../../../../libs/db/audit-entry.writes.js';
 import { transact } from '../../../../libs/db/change.js';
 import type { Tx } from '../../../../libs/db/client.js';
+import { snapshot } from '../../../../libs/db/snapshot.js';
 import { findEndpoint, liveSecrets } from '../../../../libs/db/webhook-endpoint.queries.js';
 import { mostLiveSecrets, revokeSecret, rotateSecret } from '../../../../libs/db/webhook-secret.writes.js';
 import { DomainError, invalidField, notFound } from '../../../../libs/errors/domain-error.js';
@@ -60,9 +61,11 @@ export class WebhookSecretsService {
 
   private async revealed(caller: Caller, endpointId: string) {
     const { db, secrets, environment } = this.infrastructure;
-    const row = await findEndpoint(db, caller.accountId, endpointId);
-    if (!row) throw notFound('webhook endpoint');
-    return revealedEndpointView(row, await liveSecrets(db, endpointId, secrets), environment);
+    return snapshot(db, async (at) => {
+      const row = await findEndpoint(at, caller.accountId, endpointId);
+      if (!row) throw notFound('webhook endpoint');
+      return revealedEndpointView(row, await liveSecrets(at, endpointId, secrets), environment);
+    });
   }
 
   private audit(tx: Tx, caller: Caller, { action, endpointId, details }: { action: string; endpointId: string; details?: Record<string, unknown> }) {
