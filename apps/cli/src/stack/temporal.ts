@@ -11,8 +11,12 @@ export interface TemporalOptions {
 /** What operators filter by in the Temporal UI. */
 export const searchAttributes = ['SignalboxStatus', 'SignalboxCustomer', 'SignalboxAccount'];
 
-/** By default the server polls its queues 20 times a second per shard, which costs 30 ms per dispatch after a burst. */
+/**
+ * By default the server polls its queues 20 times a second per shard, which costs 30 ms per dispatch after a burst; and a development
+ * server reads its search attributes from the file for each step of a workflow, half of what a step reads and writes.
+ */
 const dynamicConfig = [
+  'system.forceSearchAttributesCacheRefreshOnRead=false',
   'history.transferProcessorMaxPollRPS=2000',
   'history.timerProcessorMaxPollRPS=2000',
   'history.visibilityProcessorMaxPollRPS=200',
@@ -23,6 +27,9 @@ const dynamicConfig = [
 
 const retentionDays = 7;
 const alreadyExists = 6;
+const invalidArgument = 3;
+const attemptGapMs = 100;
+const mostAttempts = 300;
 const keyword = 2;
 
 /** Temporal's own development server with its data in the home, so that a restart loses nothing. */
@@ -66,6 +73,7 @@ export async function prepareTemporal(address: string, namespaces: string[]): Pr
     for (const namespace of namespaces) {
       await prepareNamespace(connection, namespace);
       await prepareSearchAttributes(connection, namespace);
+      await untilSearchable(connection, namespace);
     }
   } finally {
     await connection.close();
@@ -92,4 +100,18 @@ async function prepareSearchAttributes(connection: Connection, namespace: string
   const missing = searchAttributes.filter((name) => customAttributes?.[name] === undefined);
   if (missing.length === 0) return;
   await connection.operatorService.addSearchAttributes({ namespace, searchAttributes: Object.fromEntries(missing.map((name) => [name, keyword])) });
+}
+
+/** What was made a moment ago is known to the server when it reads its settings again, which it does every few seconds. */
+async function untilSearchable(connection: Connection, namespace: string): Promise<void> {
+  const query = searchAttributes.map((name) => `${name} = 'none'`).join(' OR ');
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await connection.workflowService.countWorkflowExecutions({ namespace, query });
+      return;
+    } catch (error) {
+      if ((error as { code?: number }).code !== invalidArgument || attempt === mostAttempts) throw error;
+      await new Promise((resolve) => setTimeout(resolve, attemptGapMs));
+    }
+  }
 }
