@@ -9,6 +9,7 @@ export class PaymentEntity {
   private begun = 0;
   private finished = -1;
   private request: PaymentRequest | null = null;
+  private waiting: { ticket: number; answer: (standing: AdvanceResult) => void }[] = [];
 
   constructor(public last: AdvanceResult | null) {}
 
@@ -17,6 +18,11 @@ export class PaymentEntity {
     this.wakes += 1;
     this.request = request ?? this.request;
     return this.wakes;
+  }
+
+  /** Settles with where the payment stands when `answered` holds for that wake. */
+  whenAnswered(ticket: number): Promise<AdvanceResult> {
+    return new Promise((answer) => void this.waiting.push({ ticket, answer }));
   }
 
   get isWoken(): boolean {
@@ -30,11 +36,14 @@ export class PaymentEntity {
     return request;
   }
 
-  /** True if the payment's status is another one than before. */
+  /** Answers those who can be told now. True if the payment's status is another one than before. */
   finish(result: AdvanceResult): boolean {
     const changed = this.last?.status !== result.status;
     this.finished = this.begun;
     this.last = result;
+    const told = this.waiting.filter(({ ticket }) => this.answered(ticket));
+    this.waiting = this.waiting.filter((each) => !told.includes(each));
+    for (const { answer } of told) answer(result);
     return changed;
   }
 

@@ -39,11 +39,7 @@ export async function payment(input: PaymentWorkflowInput): Promise<AdvanceResul
   const entity = new PaymentEntity(input.last ?? null);
   setHandler(paymentStanding, () => entity.last);
   setHandler(wakePayment, () => void entity.wake());
-  setHandler(settlePayment, async (request) => {
-    const ticket = entity.wake(request);
-    await condition(() => entity.answered(ticket));
-    return entity.last!;
-  });
+  setHandler(settlePayment, (request) => entity.whenAnswered(entity.wake(request)));
   await Promise.resolve();
 
   for (;;) {
@@ -51,7 +47,7 @@ export async function payment(input: PaymentWorkflowInput): Promise<AdvanceResul
     if (entity.finish(result)) upsertSearchAttributes({ SignalboxStatus: [result.status] });
     setCurrentDetails(entity.describe(input.payment));
     if (entity.isFinal && !entity.isWoken) {
-      await tellSubscription(input);
+      if (input.subscription) await tellSubscription(input, input.subscription);
       await condition(allHandlersFinished);
       if (!entity.isWoken) return result;
     } else if (!entity.isFinal) {
@@ -75,11 +71,10 @@ async function rest(entity: PaymentEntity, input: PaymentWorkflowInput): Promise
 }
 
 /** A subscription that is gone does not need to know. */
-async function tellSubscription(input: PaymentWorkflowInput): Promise<void> {
-  if (!input.subscription) return;
+async function tellSubscription({ intentId }: PaymentWorkflowInput, subscription: string): Promise<void> {
   try {
-    await getExternalWorkflowHandle(subscriptionWorkflowId(input.subscription)).signal(paymentSettled, { intentId: input.intentId });
+    await getExternalWorkflowHandle(subscriptionWorkflowId(subscription)).signal(paymentSettled, { intentId });
   } catch (error) {
-    log.info('subscription not told', { subscription_id: input.subscription, reason: String(error) });
+    log.info('subscription not told', { subscription_id: subscription, reason: String(error) });
   }
 }
