@@ -1,3 +1,4 @@
+import './stack-traces.js';
 export { payment } from './payment/payment.workflow.js';
 export { subscription } from './subscription/subscription.workflow.js';
 export { testClock } from './test-clock/test-clock.workflow.js';
