@@ -6,6 +6,7 @@ import type { Db, Tx } from './client.js';
 import { findWithoutCompanion } from './price-references.queries.js';
 import { customers, invoiceItems, prices, products, type CustomerRow, type InvoiceItemRow, type PriceRow, type ProductRow } from './schema/index.js';
 import { assertAttached } from './subscription-prices.queries.js';
+import { backed } from './subscription-lines.queries.js';
 import { findSubscription } from './subscription.queries.js';
 
 /** A person's wish for an invoice after its ids were read; all ids are UUIDs. */
@@ -121,7 +122,7 @@ export function amountOf({ price, product }: { price: PriceRow; product: Product
   }
 }
 
-/** Lines that wait for the customer's next invoice, oldest first; without a currency, those in the currency of the oldest. */
+/** Lines that wait for the customer's next invoice and may be taken into it, oldest first; without a currency, those in the currency of the oldest. */
 async function pendingLines(
   db: Db | Tx,
   accountId: string,
@@ -135,6 +136,7 @@ async function pendingLines(
     .from(invoiceItems)
     .where(and(
       waiting,
+      backed,
       subscriptionId ? or(free, eq(invoiceItems.subscriptionId, subscriptionId)) : free,
       currency ? eq(invoiceItems.currency, currency) : sql`true`,
     ))

@@ -14,11 +14,14 @@ export const backed = sql<boolean>`(invoice_items.debit_item_id is null or exist
   select 1 from invoice_items d left join invoices i on i.id = d.invoice_id
   where d.id = invoice_items.debit_item_id and d.deleted_at is null and (i.id is null or i.status = 'paid')))`;
 
-/** What the subscription's next invoice takes in: its own waiting lines and its customer's in the same currency, oldest first. */
+/** UUID of the invoice with the line that a line gives back. */
+export const debitInvoice = sql<string | null>`(select d.invoice_id from invoice_items d where d.id = invoice_items.debit_item_id)`;
+
+/** What waits for the subscription's invoices: its own lines and its customer's in the same currency, oldest first. */
 export async function readPendingLines(db: Db | Tx, owner: Owner): Promise<PendingLine[]> {
   const ofSubscription = owner.id === null ? undefined : eq(invoiceItems.subscriptionId, owner.id);
   const rows = await db
-    .select({ row: invoiceItems, backed })
+    .select({ row: invoiceItems, isBacked: backed, debitInvoiceId: debitInvoice })
     .from(invoiceItems)
     .where(
       and(
@@ -31,11 +34,11 @@ export async function readPendingLines(db: Db | Tx, owner: Owner): Promise<Pendi
       ),
     )
     .orderBy(asc(invoiceItems.id));
-  return rows.map((each) => pendingLineOf(each.row, each.backed));
+  return rows.map(({ row, ...standing }) => pendingLineOf(row, standing));
 }
 
-export function pendingLineOf(row: InvoiceItemRow, isBacked: boolean): PendingLine {
-  return { ...lineOf(row), priceType: row.priceType, pendingId: row.id, isOwn: row.subscriptionId !== null, isBacked };
+export function pendingLineOf(row: InvoiceItemRow, standing: Pick<PendingLine, 'isBacked' | 'debitInvoiceId'>): PendingLine {
+  return { ...lineOf(row), priceType: row.priceType, pendingId: row.id, isOwn: row.subscriptionId !== null, ...standing };
 }
 
 export function lineOf(row: InvoiceItemRow): InvoiceLine {
@@ -53,7 +56,7 @@ const brought = sql<string>`case when invoices.billing_reason = 'subscription_up
    where c.invoice_id = invoices.id and c.deleted_at is null and c.debit_item_id is not null and c.amount_atom < 0 and c.period_start = invoices.period_start) else 0 end`;
 
 /**
- * The newest debit of each item in the current period, unless it was given back already or its invoice is worth nothing. Uses
+ * The newest debit of each item in the current period, unless it was given back already or its invoice is void. Uses
  * `invoice_items_subscription` and `invoice_items_debit`.
  */
 export async function readBilledLines(db: Db | Tx, subscriptionId: string): Promise<BilledLine[]> {
@@ -69,7 +72,7 @@ export async function readBilledLines(db: Db | Tx, subscriptionId: string): Prom
         eq(invoiceItems.subscriptionId, subscriptionId),
         sql`${invoiceItems.subscriptionItemId} is not null and ${invoiceItems.amountAtom} > 0 and ${invoiceItems.debitItemId} is null`,
         isNull(invoiceItems.deletedAt),
-        sql`coalesce(${invoices.status}, 'open') not in ('void', 'uncollectible')`,
+        sql`coalesce(${invoices.status}, 'open') <> 'void'`,
         sql`${invoiceItems.periodEnd} >= ${latest('period_start', subscriptionId)} and ${invoiceItems.periodStart} >= ${latest('period_start', subscriptionId)}`,
         sql`(${invoiceItems.invoiceId} = ${latest('id', subscriptionId)} or ${invoiceItems.id} > ${latest('id', subscriptionId)})`,
         sql`not exists (select 1 from invoice_items c left join invoices i on i.id = c.invoice_id

@@ -7,7 +7,7 @@ import type { Db } from './client.js';
 import { clocksOf, footingOf, footingSql, type EventFooting } from './event.writes.js';
 import { invoiceFactsOf, operating, owedFirst, worthReading, type AttemptFacts } from './invoice.queries.js';
 import { rowOf } from './statement.js';
-import { backed, pendingLineOf } from './subscription-lines.queries.js';
+import { backed, debitInvoice, pendingLineOf } from './subscription-lines.queries.js';
 import { billableItem, type Clockwork, type PricedItem } from './subscription.queries.js';
 import { slot, template } from './template.js';
 import { readTogether } from './together.js';
@@ -58,7 +58,7 @@ const reads = [
         left join charges on charges.id = payment_intents.last_charge_id
        where invoices.subscription_id = ${id} and invoices.finalized_at is not null and invoices.billing_reason <> 'manual' and ${worthReading(id)}
        order by invoices.period_start, invoices.id`,
-  sql`select invoice_items.*, ${backed} as backed from subscriptions s
+  sql`select invoice_items.*, ${backed} as backed, ${debitInvoice} as debit_invoice from subscriptions s
         join invoice_items on invoice_items.customer_id = s.customer_id and invoice_items.account_id = s.account_id and invoice_items.currency = s.currency
        where s.id = ${id} and invoice_items.invoice_id is null and invoice_items.deleted_at is null
          and (invoice_items.subscription_id = s.id or invoice_items.subscription_id is null)
@@ -96,13 +96,17 @@ export async function readStanding(db: Db, { accountId, subscriptionId }: { acco
       openInvoices: owedFirst(invoiceFacts),
       charging: invoiceFacts.find((invoice) => invoice.id === row.chargingInvoiceId) ?? null,
       latestInvoice: invoiceFacts.findLast(({ beginsPeriod }) => beginsPeriod) ?? null,
-      pending: waiting.map((each) => pendingLineOf(rowOf(invoiceItems, each), each.backed as boolean)),
+      pending: waiting.map((each) => pendingLineOf(rowOf(invoiceItems, each), standingOf(each))),
       billed: [],
       periodInvoices: [],
       prices: [],
       minimumAtom: minimumAmount(connections as Pick<PaymentProcessorRow, 'kind' | 'settings'>[], row.currency),
     },
   };
+}
+
+function standingOf(line: Row): { isBacked: boolean; debitInvoiceId: string | null } {
+  return { isBacked: line.backed === true, debitInvoiceId: (line.debit_invoice as string | null) ?? null };
 }
 
 function pricedItems(items: Row[], priceRows: Row[], productRows: Row[]): PricedItem[] {

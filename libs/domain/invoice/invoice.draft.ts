@@ -59,8 +59,10 @@ export interface PendingLine extends InvoiceLine {
   pendingId: string;
   /** Belongs to the subscription itself, not to its customer only. */
   isOwn: boolean;
-  /** What a credit gives back was paid, or is pending too; true for every debit. */
+  /** What a credit gives back was paid, or is pending too; true for every debit. The others wait on. */
   isBacked: boolean;
+  /** UUID of the invoice with the line that this one gives back; null where there is none. */
+  debitInvoiceId: string | null;
 }
 
 /** An invoice as it will be finalised: what a preview shows and a write stores. Amounts in atoms. */

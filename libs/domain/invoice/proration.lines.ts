@@ -28,6 +28,12 @@ export function creditLine(billed: BilledLine, rest: Rest): InvoiceLine | null {
   return { ...line, description, amountAtom, proration: true, periodStart: rest.at, periodEnd: rest.end, debitItemId: id };
 }
 
+/** A credit for what was never paid is worth nothing yet; one for what waits as well is taken in together with it. */
+export function isBacked({ debitItemId }: Pick<InvoiceLine, 'debitItemId'>, billed: readonly BilledLine[]): boolean {
+  const debit = billed.find(({ id }) => id === debitItemId);
+  return !debit?.invoice || debit.invoice.status === 'paid';
+}
+
 /** What of the line still stands after its share of the invoice's refunds. */
 function worthOf({ amountAtom, invoice }: BilledLine): number {
   if (!invoice || invoice.refundedAtom === 0) return amountAtom;

@@ -28,7 +28,8 @@ export function planCancel(s: SubscriptionState, input: CancelInput, facts: Fact
     ? facts.openInvoices.filter((invoice) => invoice !== unresolved).map((invoice) => ({ invoiceId: invoice.id, as: 'void' as const }))
     : [];
   const unusedSeconds = options.prorate ? unusedSecondsOf(s, facts.now) : 0;
-  const pending = settlePending(s, facts, { unusedSeconds, forgives: options.cancelUnpaidInvoices || options.fullRefund, refunds: options.fullRefund });
+  const forgives = options.cancelUnpaidInvoices || options.fullRefund;
+  const pending = settlePending(s, facts, { unusedSeconds, forgives, refunds: options.fullRefund, awaits: next.chargingInvoiceId });
   return plan(moved(s, 'cancel', next), ['canceled'], { closed, ...moneyBack(s, options, { facts, at: facts.now }), ...pending });
 }
 

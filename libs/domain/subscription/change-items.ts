@@ -1,8 +1,8 @@
 import { turnOver, type BillableItem, type InvoiceLine, type ItemChange } from '../invoice/invoice.draft.js';
-import { creditLine, debitLine, type Rest } from '../invoice/proration.lines.js';
+import { creditLine, debitLine, isBacked, type Rest } from '../invoice/proration.lines.js';
 import { boundary, secondsBetween, startOfSecond, type Interval } from '../period/period.js';
 import { changesOf, itemsAfter, running, type ChangeItemsInput } from './item-changes.js';
-import { chargesAutomatically, draftOf, enterPeriod, plan, type Facts, type Plan } from './plan.js';
+import { chargesAutomatically, draftOf, enterPeriod, plan, takenIn, type Facts, type Plan } from './plan.js';
 import { assertMayMove, moved, refusedMove } from './subscription.machine.js';
 import { firstPeriod, intervalOf, isInTrial, periodFrom, resumptionAfter, sameInterval, type SubscriptionState } from './subscription.state.js';
 
@@ -14,7 +14,8 @@ interface Swap {
 
 /**
  * Other items, quantities or prices. What was billed is given back for the rest of the period and what is new is billed for it:
- * with the next invoice, at once, or not at all. A new interval begins a period now; with `none`, at the period's end.
+ * with the next invoice, at once, or not at all. A new interval begins a period now; with `none`, at the period's end. What gives
+ * back time that is not paid yet waits, whichever way, until it is.
  * Returns null when nothing changes.
  * @throws DomainError 409 while paused unless `none`, for the last item; 422 naming what does not fit.
  */
@@ -94,22 +95,29 @@ function wholeSecondsOf(s: SubscriptionState, { latestInvoice }: Facts): number 
 }
 
 function planInvoiceNow(s: SubscriptionState, { changes, lines, rest }: { changes: ItemChange[]; lines: InvoiceLine[]; rest: Rest }, facts: Facts): Plan {
-  if (lines.length === 0) return plan(moved(s, 'change_items', s), ['updated'], { items: changes });
+  const { due, pending } = parted(lines, facts);
+  if (due.length === 0) return plan(moved(s, 'change_items', s), ['updated'], { items: changes, pending });
   const period = { start: rest.at, end: rest.end, billedSeconds: 0, wholeSeconds: 0, anchorAt: s.anchorAt, periodIndex: s.periodIndex };
-  const invoice = draftOf(s, facts, { items: [], lines: [...facts.pending, ...lines], period, billingReason: 'subscription_update' });
-  return plan(moved(s, 'change_items', { ...s, chargeAt: chargeNow(s, facts, invoice) }), ['updated'], { items: changes, invoice });
+  const invoice = draftOf(s, facts, { items: [], lines: [...takenIn(facts), ...due], period, billingReason: 'subscription_update' });
+  return plan(moved(s, 'change_items', { ...s, chargeAt: chargeNow(s, facts, invoice) }), ['updated'], { items: changes, invoice, pending });
 }
 
-/** The period ends now: its unused time is given back, and a whole period of the new interval begins and is billed. */
+/** What an invoice of now takes, and the credits that wait for the money that they give back. */
+function parted(lines: readonly InvoiceLine[], { billed }: Facts): { due: InvoiceLine[]; pending: InvoiceLine[] } {
+  return { due: lines.filter((line) => isBacked(line, billed)), pending: lines.filter((line) => !isBacked(line, billed)) };
+}
+
+/** The period ends now: its unused paid time is given back, and a whole period of the new interval begins and is billed. */
 function planNewInterval(s: SubscriptionState, { changes, interval }: Changed, facts: Facts, before: readonly BillableItem[]): Plan {
   const rest = restOf(s, facts);
   const period = periodFrom(rest.at, interval, rest.at);
   const entered = withResumption(enterPeriod({ ...s, billingInterval: interval.unit, billingIntervalCount: interval.count }, period));
   const credits = running(before).flatMap((item) => linesOf({ before: item, after: null }, facts, rest));
+  const { due, pending } = parted(credits, facts);
   const { items, turnover } = turnOver(facts.items);
-  const drawn = { items, turnover, lines: [...facts.pending, ...credits], period, billingReason: 'subscription_update' as const };
+  const drawn = { items, turnover, lines: [...takenIn(facts), ...due], period, billingReason: 'subscription_update' as const };
   const invoice = draftOf(entered, facts, drawn);
-  return plan(moved(s, 'change_items', { ...entered, chargeAt: chargeNow(s, facts, invoice) }), ['updated'], { items: changes, invoice });
+  return plan(moved(s, 'change_items', { ...entered, chargeAt: chargeNow(s, facts, invoice) }), ['updated'], { items: changes, invoice, pending });
 }
 
 /** At once, unless something older is being collected. */

@@ -122,10 +122,15 @@ export function plan(next: SubscriptionState, events: SubscriptionEvent[] = [], 
   return { next, events, ...money, attention: null, upcoming: null, reminded: [], emails: [], items: [], pending: [], dropped: [], ...rest };
 }
 
-/** The invoice of a new period: its items, and every line that waits. */
+/** Waiting lines that an invoice takes in now: a credit waits until what it gives back is paid. */
+export function takenIn({ pending }: Pick<Facts, 'pending'>): PendingLine[] {
+  return pending.filter((line) => line.isBacked);
+}
+
+/** The invoice of a new period: its items, and what has waited for it. */
 export function invoiceFor(s: SubscriptionState, facts: Facts, period: BilledPeriod, billingReason: BillingReason): InvoiceDraft {
   const { items, turnover } = turnOver(facts.items);
-  return draftOf(s, facts, { items, lines: facts.pending, turnover, period, billingReason });
+  return draftOf(s, facts, { items, lines: takenIn(facts), turnover, period, billingReason });
 }
 
 type Drawn = Pick<Parameters<typeof draftInvoice>[0], 'items' | 'lines' | 'turnover' | 'period' | 'billingReason'>;

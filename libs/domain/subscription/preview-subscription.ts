@@ -1,3 +1,5 @@
+import type { InvoiceLine } from '../invoice/invoice.draft.js';
+import { isBacked } from '../invoice/proration.lines.js';
 import { itemsAfter } from './item-changes.js';
 import type { Facts, InvoiceFacts, Plan } from './plan.js';
 import { planStep } from './step-subscription.js';
@@ -24,6 +26,7 @@ export function assumePaid({ next, invoice }: Plan, facts: Facts): SubscriptionS
 
 /** What the next plan would read if this one were written. */
 export function factsAfter({ items, pending, dropped, creditAtom, invoice }: Plan, facts: Facts): Facts {
+  const debitOf = ({ debitItemId }: InvoiceLine) => facts.billed.find(({ id }) => id === debitItemId);
   const taken = [...dropped, ...(invoice?.lines ?? []).flatMap(({ pendingId }) => pendingId ?? [])];
   const waiting = invoice?.carried ? [...pending, invoice.carried] : pending;
   return {
@@ -31,7 +34,9 @@ export function factsAfter({ items, pending, dropped, creditAtom, invoice }: Pla
     items: itemsAfter(itemsAfter(facts.items, items), invoice?.turnover ?? []),
     pending: [
       ...facts.pending.filter(({ pendingId }) => !taken.includes(pendingId)),
-      ...waiting.map((line, index) => ({ ...line, pendingId: `preview-${index}`, isOwn: true, isBacked: true })),
+      ...waiting.map((line, index) => ({
+        ...line, pendingId: `preview-${index}`, isOwn: true, isBacked: isBacked(line, facts.billed), debitInvoiceId: debitOf(line)?.invoice?.id ?? null,
+      })),
     ],
     balanceAtom: facts.balanceAtom + creditAtom + (invoice ? invoice.creditedAtom - invoice.appliedBalanceAtom : 0),
   };

@@ -144,10 +144,16 @@ export function planDunningEnd(s: SubscriptionState, facts: Facts): Plan {
   }
 }
 
-/** Cancelled while the payment was unresolved: on success it counts and the refund options apply, else the cancel's rule. */
+/**
+ * Cancelled while the payment was unresolved: on success it counts, the refund options apply and what waited to give a part of it back
+ * does so; else the cancel's rule holds and nothing waits any more.
+ */
 function planAfterCancel(s: SubscriptionState, invoice: InvoiceFacts, facts: Facts): Plan {
   const options = s.cancelOptions ?? { cancelUnpaidInvoices: false, fullRefund: false, prorate: false };
-  if (invoice.status === 'paid') return plan(s, [], moneyBack(s, options, { facts, only: invoice.id, at: s.cancelledAt ?? s.currentPeriodEnd }));
+  const pending = settlePending(s, facts, { unusedSeconds: 0, forgives: false, refunds: options.fullRefund });
+  if (invoice.status === 'paid') {
+    return plan(s, [], { ...moneyBack(s, options, { facts, only: invoice.id, at: s.cancelledAt ?? s.currentPeriodEnd }), ...pending });
+  }
   const closed = options.cancelUnpaidInvoices ? [{ invoiceId: invoice.id, as: 'void' as const }] : [];
-  return plan(s, [], { closed });
+  return plan(s, [], { closed, ...pending });
 }

@@ -25,7 +25,8 @@ export class LinesSketch {
   }
 
   pending(): PendingLine[] {
-    return this.all.filter(({ invoiceId, dropped }) => invoiceId === null && !dropped).map(({ id, line }) => ({ ...line, pendingId: id, isOwn: true, isBacked: this.isBacked(line) }));
+    const waiting = this.all.filter(({ invoiceId, dropped }) => invoiceId === null && !dropped);
+    return waiting.map(({ id, line }) => ({ ...line, pendingId: id, isOwn: true, isBacked: this.isBacked(line), debitInvoiceId: this.debitOf(line)?.invoiceId ?? null }));
   }
 
   billed(): BilledLine[] {
@@ -65,8 +66,8 @@ export class LinesSketch {
     const own = new Set(this.all.filter((stored) => stored.invoiceId === invoiceId).map(({ id }) => id));
     const credits = this.all.filter((stored) => own.has(stored.line.debitItemId ?? '') && stored.invoiceId !== invoiceId && !stored.dropped);
     for (const credit of credits) {
+      if (credit.invoiceId !== null && !this.isVoid(credit)) throw new Error('what was never paid was given back');
       if (credit.invoiceId === null) credit.dropped = true;
-      else if (!ended && !this.isVoid(credit)) this.add({ ...credit.line, amountAtom: -credit.line.amountAtom, debitItemId: credit.id }, null);
     }
     const sum = taken.reduce((total, { line }) => total + (this.isBacked(line) ? line.amountAtom : 0), 0);
     return ended ? Math.max(0, -sum) : 0;
@@ -80,12 +81,16 @@ export class LinesSketch {
 
   private isStanding({ id, line, invoiceId, dropped }: Stored): boolean {
     const counts = line.subscriptionItemId !== null && line.amountAtom > 0 && !line.debitItemId && !dropped;
-    const isWorthless = invoiceId !== null && ['void', 'uncollectible'].includes(this.invoice(invoiceId).status);
-    return counts && !isWorthless && !this.all.some((other) => other.line.debitItemId === id && !other.dropped && !this.isVoid(other));
+    const isVoid = invoiceId !== null && this.invoice(invoiceId).status === 'void';
+    return counts && !isVoid && !this.all.some((other) => other.line.debitItemId === id && !other.dropped && !this.isVoid(other));
   }
 
-  private isBacked({ debitItemId }: InvoiceLine): boolean {
-    const debit = debitItemId ? this.find(debitItemId) : null;
+  private debitOf({ debitItemId }: InvoiceLine): Stored | null {
+    return debitItemId ? this.find(debitItemId) : null;
+  }
+
+  private isBacked(line: InvoiceLine): boolean {
+    const debit = this.debitOf(line);
     return !debit || (debit.invoiceId === null ? !debit.dropped : this.invoice(debit.invoiceId).status === 'paid');
   }
 

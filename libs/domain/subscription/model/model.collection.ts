@@ -1,6 +1,6 @@
 import type { Answer } from './model.act.js';
 import { day, hour, wholeSeconds } from './model.calendar.js';
-import type { Back, Bill } from './model.ledger.js';
+import type { Back, Bill } from './model.lines.js';
 import { final, ModelState, Refusal, type Cancel, type Why } from './model.state.js';
 
 const remindersAfterDue = [-72, 24, 168].map((hours) => hours * hour);
@@ -60,7 +60,9 @@ export abstract class ModelCollection extends ModelState {
   protected answeredAfterCancel(bill: Bill): void {
     if (!this.cancelled) return;
     if (bill.status === 'paid') this.giveBack(this.cancelled, { at: this.cancelled.at, only: bill });
-    else if (this.cancelled.voids) this.money.void(bill, { ended: true });
+    this.money.end(this.endedAt(), { unused: 0, forgives: false, refunds: this.cancelled.refunds });
+    if (bill.status === 'paid') return;
+    if (this.cancelled.voids) this.money.void(bill, { ended: true });
   }
 
   protected collected(): void {

@@ -1,6 +1,6 @@
 import type { Act, How, ItemAct, Rhythm } from './model.act.js';
 import { mark, second, spanAround, wholeSeconds } from './model.calendar.js';
-import { isOneOffer, isOneRhythm, type Item, type Line, type Stretch } from './model.ledger.js';
+import { isOneOffer, isOneRhythm, type Bill, type Item, type Line, type Stretch } from './model.lines.js';
 import { ModelPausing } from './model.pausing.js';
 import { Refusal, wrongState } from './model.state.js';
 
@@ -103,10 +103,11 @@ export abstract class ModelItems extends ModelPausing {
   }
 
   private billNow(lines: Line[], rest: Stretch): void {
-    this.collectNow(this.money.billChange(rest, lines, { now: this.now, collects: this.billing !== 'unpaid' }));
+    const bill = this.money.billChange(rest, lines, { now: this.now, collects: this.billing !== 'unpaid' });
+    if (bill) this.collectNow(bill);
   }
 
-  private collectNow(bill: ReturnType<ModelItems['enter']>): void {
+  private collectNow(bill: Bill): void {
     if (bill.status !== 'open' || this.money.flight || this.run) return;
     this.chargeAt = this.from.byInvoice ? (this.chargeAt ?? bill.dueDate) : this.now;
   }

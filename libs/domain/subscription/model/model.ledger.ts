@@ -1,63 +1,6 @@
 import type { Answer, Beginning, Outcome, Rhythm, Seen, Sold } from './model.act.js';
 import { day, share, wholeSeconds, type Span } from './model.calendar.js';
-
-export interface Item extends Sold {
-  id: number;
-  rhythm: Rhythm;
-  /** Only from the next period on. */
-  begins: boolean;
-  /** Only to the end of this one. */
-  ends: boolean;
-}
-
-export interface Bill extends Span {
-  totalAtom: number;
-  dueAtom: number;
-  paidAtom: number;
-  refundedAtom: number;
-  /** What of the balance it used. */
-  appliedAtom: number;
-  /** What its negative total gave to the balance. */
-  creditedAtom: number;
-  /** Unused time of the period before that paid for it. */
-  broughtAtom: number;
-  status: 'draft' | 'open' | 'past_due' | 'paid' | 'void' | 'uncollectible';
-  dueDate: number;
-  remindedAt: number;
-  byHand: boolean;
-  refusal: Answer | null;
-  /** For a change of items or the end. */
-  isChange: boolean;
-  /** For a period. */
-  ofPeriod: boolean;
-  /** Which of its periods it belongs to. */
-  age: number;
-}
-
-/** One line, on a bill or waiting for the next. */
-export interface Line extends Span {
-  item: number;
-  amountAtom: number;
-  bill: Bill | null;
-  /** The line that it gives back, or charges back. */
-  of: Line | null;
-  /** It waited before its bill took it in. */
-  waited: boolean;
-  dropped: boolean;
-  age: number;
-}
-
-/** What is billed for a stretch of time: its seconds, out of those of the whole interval. */
-export interface Stretch extends Span {
-  seconds: number;
-  outOf: number;
-}
-
-/** What an end gives back: to the balance, and as money of bills. */
-export interface Back {
-  creditAtom: number;
-  refunds: { bill: Bill; amountAtom: number }[];
-}
+import { hasGround, isOneOffer, isTogether, sum, type Back, type Bill, type Item, type Line, type Stretch } from './model.lines.js';
 
 interface Writing {
   now: number;
@@ -93,28 +36,41 @@ export class ModelLedger {
   }
 
   costsNow(stretch: Stretch): number {
-    const total = sum([...this.nextItems().map((item) => this.lineFor(item, stretch)), ...this.waiting()]);
+    const total = sum([...this.nextItems().map((item) => this.lineFor(item, stretch)), ...this.ripe()]);
     return Math.max(0, Math.max(0, total) - Math.max(0, this.balanceAtom));
   }
 
-  /** The bill of a new period, with all that waited and what is given back of the one before. */
+  /** The bill of a new period, with what has waited and what is given back of the one before, as far as that was paid. */
   beginPeriod(stretch: Stretch, writing: Writing, back: Line[] = []): Bill {
     this.age += 1;
     this.items = this.nextItems();
-    const bill = this.write(stretch, [...this.items.map((item) => this.lineFor(item, stretch)), ...this.waiting(), ...back], writing);
-    Object.assign(bill, { ofPeriod: true, broughtAtom: -sum(back) });
+    const bill = this.write(stretch, [...this.items.map((item) => this.lineFor(item, stretch)), ...this.ripe(), ...this.nowOf(back)], writing);
+    Object.assign(bill, { ofPeriod: true, broughtAtom: -sum(back.filter((line) => line.bill === bill)) });
     return bill;
   }
 
-  /** The bill of a change that is charged now. */
-  billChange(span: Span, lines: Line[], writing: Writing): Bill {
-    const bill = this.write(span, [...this.waiting(), ...lines], writing);
+  /** The bill of a change that is charged now; none where all of it must wait. */
+  billChange(span: Span, lines: Line[], writing: Writing): Bill | null {
+    const now = this.nowOf(lines);
+    if (now.length === 0) return null;
+    const bill = this.write(span, [...this.ripe(), ...now], writing);
     bill.isChange = true;
     return bill;
   }
 
   waiting(): Line[] {
     return this.lines.filter(({ bill, dropped }) => bill === null && !dropped);
+  }
+
+  /** A credit for time that is not paid yet goes on waiting. */
+  private ripe(): Line[] {
+    return this.waiting().filter(hasGround);
+  }
+
+  /** Of new lines those that can be billed now; the others wait. */
+  private nowOf(lines: Line[]): Line[] {
+    this.wait(lines.filter((line) => !hasGround(line)));
+    return lines.filter(hasGround);
   }
 
   wait(lines: Line[]): void {
@@ -160,13 +116,16 @@ export class ModelLedger {
     const taken = this.lines.filter((line) => line.bill === bill && line.waited);
     if (ended) this.balanceAtom += Math.max(0, -sum(taken.filter(hasGround)));
     else for (const line of taken) this.waitAgain(line, bill);
-    this.chargeBack(bill, ended);
+    for (const line of this.waiting()) if (line.of?.bill === bill) line.dropped = true;
   }
 
-  /** No bill will follow: what waits becomes a last one, or is forgiven. Credit for what was never paid is worth nothing. */
+  /**
+   * No bill will follow: what waits becomes a last one, or is forgiven. Credit for what was never paid is worth nothing; while
+   * its payment is under way that is not known. A refund of the period leaves credit for earlier ones.
+   */
   end(at: number, { unused, forgives, refunds }: { unused: number; forgives: boolean; refunds: boolean }): void {
-    const waiting = this.waiting();
-    const kept = refunds ? [] : waiting.filter(hasGround);
+    const waiting = this.waiting().filter(({ of }) => !this.flight || of?.bill !== this.flight);
+    const kept = waiting.filter((line) => hasGround(line) && (!refunds || (line.of?.bill && line.of.bill.age !== this.age)));
     const rest = { start: at, end: at, seconds: unused, outOf: 1 };
     const back = kept.length === 0 ? [] : this.standing().filter(({ bill }) => bill === null).map((line) => this.creditOf(line, rest));
     const isBilled = kept.length > 0 && (sum([...kept, ...back]) <= 0 || !forgives);
@@ -223,7 +182,7 @@ export class ModelLedger {
   private standing(): Line[] {
     const givenBack = new Set(this.lines.filter(({ dropped, bill }) => !dropped && bill?.status !== 'void').map(({ of }) => of));
     const good = this.lines.filter(
-      (line) => line.age === this.age && line.of === null && line.amountAtom > 0 && !line.dropped && line.bill?.status !== 'void' && line.bill?.status !== 'uncollectible' && !givenBack.has(line),
+      (line) => line.age === this.age && line.of === null && line.amountAtom > 0 && !line.dropped && line.bill?.status !== 'void' && !givenBack.has(line),
     );
     return good.filter((line, n) => good.findLastIndex(({ item }) => item === line.item) === n);
   }
@@ -254,35 +213,4 @@ export class ModelLedger {
     this.lines.push(again);
     for (const other of this.lines) if (other.of === line && other.bill !== bill) other.of = again;
   }
-
-  /** What gave back a line of the bill has lost its ground. */
-  private chargeBack(bill: Bill, ended: boolean): void {
-    const credits = this.lines.filter((line) => line.of?.bill === bill && line.bill !== bill && !line.dropped);
-    for (const credit of credits) {
-      if (credit.bill === null) credit.dropped = true;
-      else if (!ended && credit.bill.status !== 'void') this.wait([{ ...credit, amountAtom: -credit.amountAtom, bill: null, of: credit, waited: false }]);
-    }
-  }
-}
-
-function sum(lines: readonly Line[]): number {
-  return lines.reduce((total, { amountAtom }) => total + amountAtom, 0);
-}
-
-/** What it gives back was paid, or waits as well. */
-function hasGround({ of }: Line): boolean {
-  return of === null || (of.bill === null ? !of.dropped : of.bill.status === 'paid');
-}
-
-function isTogether(one: Line, other: Line): boolean {
-  return one.bill === other.bill && one.start === other.start && one.end === other.end;
-}
-
-/** The same price. */
-export function isOneOffer(one: Item, other: Item): boolean {
-  return one.unitAtom === other.unitAtom && isOneRhythm(one.rhythm, other.rhythm);
-}
-
-export function isOneRhythm(one: Rhythm, other: Rhythm): boolean {
-  return one.unit === other.unit && one.count === other.count;
 }

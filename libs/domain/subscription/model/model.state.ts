@@ -1,6 +1,7 @@
 import type { Act, Answer, Beginning, Rhythm } from './model.act.js';
 import { day, mark, second, spanAround, wholeSeconds, type Span } from './model.calendar.js';
-import { isOneRhythm, ModelLedger, type Bill, type Line, type Stretch } from './model.ledger.js';
+import { ModelLedger } from './model.ledger.js';
+import { isOneRhythm, type Bill, type Line, type Stretch } from './model.lines.js';
 
 export type Why = Answer | 'no_method' | 'overdue';
 export type Cancel = Extract<Act, { does: 'cancel' }>;
@@ -129,9 +130,13 @@ export abstract class ModelState {
     return mark(anchor, this.rhythm, n + cycles);
   }
 
+  /** Of a last bill; never before its period. */
+  protected endedAt(): number {
+    return Math.max(Math.floor(this.now / second) * second, this.period.start);
+  }
+
   protected stop(end: { forgives: boolean; unused?: number; refunds?: boolean }): void {
-    const at = Math.max(Math.floor(this.now / second) * second, this.period.start);
-    this.money.end(at, { unused: 0, refunds: false, ...end });
+    this.money.end(this.endedAt(), { unused: 0, refunds: false, ...end });
     Object.assign(this, { status: 'cancelled', billing: null, run: null, chargeAt: null, resumesAt: null, resuming: false, skip: null });
     this.told.push('canceled');
   }
