@@ -68,7 +68,7 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ does: fc.constant('answer' as const), outcome: fc.constantFrom('approved' as const, 'approved' as const, 'soft_decline' as const, 'hard_decline' as const) }) },
   { weight: 4, arbitrary: itemChanges },
   { weight: 2, arbitrary: intervalChanges },
-  { weight: 2, arbitrary: fc.record({ does: fc.constant('byHand' as const), which: fc.nat(3), to: fc.constantFrom('paid' as const, 'void' as const) }) },
+  { weight: 3, arbitrary: fc.record({ does: fc.constant('byHand' as const), which: fc.nat(3), to: fc.constantFrom('paid' as const, 'paid' as const, 'void' as const, 'uncollectible' as const) }) },
 );
 /** What a merchant, a customer and time do to it. */
 export const histories = fc.array(acts, { minLength: 1, maxLength: 25 });

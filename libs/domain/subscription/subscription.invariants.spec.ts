@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { DomainError } from '../../errors/domain-error.js';
-import type { Act, Beginning } from './model/model.act.js';
+import type { Act, Beginning, Outcome } from './model/model.act.js';
 import { day } from './model/model.calendar.js';
 import { beginnings, histories } from './subscription.histories.js';
-import { RealSubscription } from './subscription.real.js';
+import { RealSubscription, worthSeconds } from './subscription.real.js';
 
 const runs = Number(process.env.SIGNALBOX_MODEL_RUNS ?? 400);
 
@@ -32,6 +32,11 @@ function payByHand(real: RealSubscription): void {
   for (let owed = real.owed().length; owed > 0; owed -= 1) real.perform({ does: 'byHand', which: 0, to: 'paid' });
 }
 
+/** Price × quantity × time used, in atoms. */
+function servedOf({ servedWorth }: RealSubscription): number {
+  return Number(servedWorth / 1000n) / worthSeconds;
+}
+
 function expectPeriodsInOrder(real: RealSubscription): void {
   const periods = real.invoices.filter(({ status, beginsPeriod }) => status !== 'void' && beginsPeriod);
   for (const [n, invoice] of periods.entries()) {
@@ -41,6 +46,14 @@ function expectPeriodsInOrder(real: RealSubscription): void {
     if (before) expect(invoice.periodStart.getTime()).toBeGreaterThanOrEqual((cutsShort ? before.periodStart : before.periodEnd).getTime());
   }
 }
+
+/** Intervals of seconds that are always as many. */
+const steady = fc.record({
+  unit: fc.constantFrom('day' as const, 'week' as const),
+  startsIn: fc.constantFrom(null, -3 * day, 2 * day),
+  trialDays: fc.constantFrom(0, 3),
+  sold: fc.array(fc.record({ unitAtom: fc.integer({ min: 1, max: 20_000 }), quantity: fc.integer({ min: 1, max: 5 }) }), { minLength: 1, maxLength: 2 }),
+});
 
 describe('whatever happened', () => {
   it('goes on once payments succeed again: nothing stays owed, no period is missing, and what waits for a person was told', () => {
@@ -82,12 +95,6 @@ describe('whatever happened', () => {
   });
 
   it('takes the price of the time and the quantity that was used, to half an atom for each line', () => {
-    const steady = fc.record({
-      unit: fc.constantFrom('day' as const, 'week' as const),
-      startsIn: fc.constantFrom(null, -3 * day, 2 * day),
-      trialDays: fc.constantFrom(0, 3),
-      sold: fc.array(fc.record({ unitAtom: fc.integer({ min: 1, max: 20_000 }), quantity: fc.integer({ min: 1, max: 5 }) }), { minLength: 1, maxLength: 2 }),
-    });
     const calm = new Set(['wait', 'pause', 'pauseFor', 'pauseCycles', 'resume', 'endTrial', 'moveTrialEnd']);
     const quantities: fc.Arbitrary<Act> = fc.record({
       does: fc.constant('items' as const),
@@ -105,13 +112,61 @@ describe('whatever happened', () => {
         }
         real.perform({ does: 'wait', ms: 60_000 });
         real.perform({ does: 'cancel', voids: false, refunds: false, prorates: true });
-        const whole = (kind.unit === 'day' ? 86_400 : 604_800) * from.count;
         const taken = real.invoices.reduce((sum, { totalAtom }) => sum + totalAtom, 0) - real.credited;
-        const off = BigInt(taken) * BigInt(whole) - real.servedWorth / 1000n;
-        expect(2n * (off > 0n ? off : -off) <= BigInt(whole) * BigInt(real.lines.all.length + 1)).toBe(true);
+        const off = BigInt(taken) * BigInt(worthSeconds) - real.servedWorth / 1000n;
+        expect(2n * (off > 0n ? off : -off) <= BigInt(worthSeconds) * BigInt(real.lines.all.length + 1)).toBe(true);
         expect(real.lines.pending()).toEqual([]);
       }),
       { numRuns: runs, seed: 23 },
+    );
+  });
+
+  /** Not with `none`, nor where a person gives money or time away; an end that waits for a payment gives time away, too. */
+  const paying = histories.map((acts) =>
+    acts.flatMap((act): Act[] => {
+      if (act.does === 'resume') return [{ ...act, free: false }];
+      if (act.does === 'cancel') return [{ ...act, refunds: false, prorates: true }];
+      if (act.does === 'wait') return [{ ...act, ms: act.ms % (12 * day) }];
+      if (act.does === 'cancelAtEnd' || act.does === 'pauseCycles') return [];
+      const how = 'how' in act && act.how === 'none' ? 'always_invoice' : 'how' in act ? act.how : 'create_prorations';
+      if (act.does === 'items') return [{ ...act, how, changes: act.changes.map((change) => ({ ...change, rhythm: null })) }];
+      return [act.does === 'interval' ? { ...act, how, rhythm: { unit: act.rhythm.unit === 'day' ? 'day' : 'week', count: act.rhythm.count } } : act];
+    }),
+  );
+  /** No period follows the first one before its payment is known. */
+  const known = (outcomes: Outcome[]) => outcomes.filter((outcome, n) => outcome !== 'unresolved' || outcomes.slice(0, n).includes('approved'));
+  const lives = fc.tuple(beginnings, steady, paying).map(([some, kind, acts]) => {
+    const from: Beginning = { ...some, ...kind, balanceAtom: 0, cycles: null, outcomes: known(some.outcomes) };
+    return { from, acts };
+  });
+
+  it('never gives back what was not paid: money received and what nobody has paid cover the time used', () => {
+    fc.assert(
+      fc.property(lives, ({ from, acts }) => {
+        const real = lived(from, acts, false);
+        if (!real) return;
+        real.perform({ does: 'answer', outcome: 'approved' });
+        if (real.s.status !== 'cancelled') real.perform({ does: 'cancel', voids: false, refunds: false, prorates: true });
+        expect(real.received + real.lines.unpaid()).toBeGreaterThanOrEqual(servedOf(real) - (real.lines.all.length + 1) / 2);
+      }),
+      { numRuns: runs, seed: 24 },
+    );
+  });
+
+  it('takes price × time used where everything is paid in the end, whenever it is paid', () => {
+    fc.assert(
+      fc.property(lives, ({ from, acts }) => {
+        const kept = acts.filter((act) => act.does !== 'cancel' && !(act.does === 'byHand' && act.to === 'void'));
+        const real = lived({ ...from, dunning: { ...from.dunning, finalAction: 'pause' }, withoutMethod: 'pause' }, kept, false);
+        if (!real || real.s.status === 'cancelled') return;
+        real.perform({ does: 'answer', outcome: 'approved' });
+        for (let left = real.invoices.length; left > 0; left -= 1) real.perform({ does: 'byHand', which: 0, to: 'paid' });
+        if (real.lines.unpaid() > real.lines.pending().reduce((sum, { amountAtom }) => sum + Math.max(0, amountAtom), 0)) return;
+        real.perform({ does: 'cancel', voids: false, refunds: false, prorates: true });
+        for (let left = real.owed().length; left > 0; left -= 1) real.perform({ does: 'byHand', which: 0, to: 'paid' });
+        expect(Math.abs(real.received - servedOf(real))).toBeLessThanOrEqual((real.lines.all.length + 1) / 2);
+      }),
+      { numRuns: runs, seed: 25 },
     );
   });
 });

@@ -59,6 +59,12 @@ export class LinesSketch {
     return this.all.filter(({ dropped }) => !dropped).reduce((sum, { line }) => sum + line.amountAtom, 0);
   }
 
+  /** Debits that nobody has paid, less what of them was given back, or was to be. */
+  unpaid(): number {
+    const debits = this.all.filter(({ line: { amountAtom, debitItemId }, invoiceId }) => amountAtom > 0 && !debitItemId && (invoiceId === null || this.invoice(invoiceId).status !== 'paid'));
+    return debits.reduce((sum, { id, line }) => sum + line.amountAtom + (this.all.find((other) => other.line.debitItemId === id)?.line.amountAtom ?? 0), 0);
+  }
+
   /** What a voided invoice leaves behind, as the database writes it; answers what becomes the customer's credit. */
   release(invoiceId: string, ended: boolean): number {
     const taken = this.all.filter((stored) => stored.invoiceId === invoiceId && stored.waited);

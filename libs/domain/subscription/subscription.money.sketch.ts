@@ -55,12 +55,12 @@ export class MoneySketch {
     for (const invoice of this.invoices) if (invoice.payment === 'unresolved') settle(invoice, outcome);
   }
 
-  byHand(which: number, to: 'paid' | 'void', ended: boolean): void {
-    const owed = this.owed();
-    const invoice = owed[which % Math.max(1, owed.length)];
+  byHand(which: number, to: 'paid' | 'void' | 'uncollectible', ended: boolean): void {
+    const named = to === 'paid' ? [...this.owed(), ...this.invoices.filter(({ status }) => status === 'uncollectible')] : this.owed();
+    const invoice = named[which % Math.max(1, named.length)];
     if (!invoice) return;
     if (invoice.payment === 'unresolved') throw new DomainError('payment_in_flight');
-    if (to === 'void') return this.close(invoice, 'void', ended);
+    if (to !== 'paid') return this.close(invoice, to, ended);
     settle(invoice, 'approved');
     invoice.paidOutOfBand = true;
   }

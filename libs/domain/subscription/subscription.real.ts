@@ -21,11 +21,14 @@ const mostSteps = 5_000;
 /** Events that only tell more of another one. */
 const untold = ['updated', 'dunning_retry_scheduled', 'dunning_blocked', 'dunning_recovered'];
 
+/** A whole number of each interval of one or three days or weeks. */
+export const worthSeconds = 3 * 604_800;
+
 /** The real plans, applied in memory as the database applies them. What is charged without leave throws. */
 export class RealSubscription implements Subject {
   s!: SubscriptionState;
   readonly visited = new Set<State>();
-  /** Time for which a price is due, and its worth: price × ms. */
+  /** Time for which a price is due, and its worth, where that is of days or weeks: price × ms × the intervals in `worthSeconds`. */
   servedMs = 0;
   servedWorth = 0n;
   private readonly money: MoneySketch;
@@ -101,6 +104,12 @@ export class RealSubscription implements Subject {
 
   get invoices(): InvoiceFacts[] {
     return this.money.invoices;
+  }
+
+  /** What came in, less what went out and what the customer may still spend. */
+  get received(): number {
+    const { balance, refunded } = this.money;
+    return this.invoices.reduce((sum, { paidAtom }) => sum + paidAtom, 0) - refunded - balance;
   }
 
   get lines(): LinesSketch {
@@ -191,7 +200,9 @@ export class RealSubscription implements Subject {
     const serves = status === 'active' || (status === 'trialing' && billingStatus !== 'scheduled' && !(trialEnd && currentPeriodStart < trialEnd));
     if (serves) {
       this.servedMs += at - this.now;
-      this.servedWorth += BigInt(this.items.worth()) * BigInt(at - this.now);
+      const { unit, count } = intervalOf(this.s);
+      const seconds = { day: 86_400, week: 604_800, month: Infinity, year: Infinity }[unit] * count;
+      this.servedWorth += BigInt(this.items.worth()) * BigInt(at - this.now) * BigInt(worthSeconds / seconds);
     }
     this.now = at;
   }

@@ -51,7 +51,8 @@ export type Act =
   | { does: 'moveTrialEnd'; ms: number }
   | { does: 'method'; method: string | null }
   | { does: 'answer'; outcome: Answer }
-  | { does: 'byHand'; which: number; to: 'paid' | 'void' }
+  /** What was written off may still be paid. */
+  | { does: 'byHand'; which: number; to: 'paid' | 'void' | 'uncollectible' }
   | { does: 'items'; changes: ItemAct[]; how: How }
   /** All that is sold, at a price for another interval. */
   | { does: 'interval'; rhythm: Rhythm; unitAtom: number; how: How };

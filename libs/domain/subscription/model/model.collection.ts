@@ -156,12 +156,13 @@ export abstract class ModelCollection extends ModelState {
     this.chargeAt = oldest.dueDate;
   }
 
-  protected byHand(which: number, to: 'paid' | 'void'): void {
-    const owed = this.money.owed();
-    const bill = owed[which % Math.max(1, owed.length)];
+  protected byHand(which: number, to: 'paid' | 'void' | 'uncollectible'): void {
+    const named = to === 'paid' ? this.money.payable() : this.money.owed();
+    const bill = named[which % Math.max(1, named.length)];
     if (!bill) return;
     if (bill === this.money.flight) throw new Refusal('payment_in_flight');
     if (to === 'paid') this.money.paid(bill, true);
+    else if (to === 'uncollectible') bill.status = to;
     else this.money.void(bill, { ended: this.status === 'cancelled' });
     if (this.money.flight || this.status === 'cancelled' || this.money.owed().length > 0) return;
     const isAwaited = bill === this.covering && to === 'paid' && (this.resuming ? this.awaited !== null : this.status === 'trialing');

@@ -95,6 +95,11 @@ export class ModelLedger {
     return this.bills.filter(({ status }) => status === 'open' || status === 'past_due');
   }
 
+  /** What was written off may still be paid. */
+  payable(): Bill[] {
+    return [...this.owed(), ...this.bills.filter(({ status }) => status === 'uncollectible')];
+  }
+
   attempt(bill: Bill, at: number, method: string): Outcome {
     const outcome = this.from.answers?.[method] ?? this.from.outcomes[this.attempts.length] ?? 'approved';
     this.attempts.push({ at, invoice: this.bills.indexOf(bill) });
