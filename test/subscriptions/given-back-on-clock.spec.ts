@@ -1,4 +1,7 @@
+import { connect } from '../../libs/db/client.js';
+import { uuidOf } from '../../libs/views/ids.js';
 import type { Answer } from '../support/account.js';
+import { shared } from '../support/stack.js';
 import { advanceTo, onClock, type Hall } from '../test-clocks/hall.js';
 import { invoicesOf, openStore, priceOf, subOf, subscribe, type Store } from './store.js';
 
@@ -17,49 +20,58 @@ beforeAll(async () => {
 const sent = { collection_method: 'send_invoice', net_d: 60, payment_method_id: undefined };
 const sold = (price_id: string | undefined, quantity = 1) => ({ selected_product_price_quantity: [{ price_id, quantity }] });
 const amounts = (lines: Answer['body'][]): number[] => lines.map((line) => line.amount_atom).sort((a, b) => a - b);
+const linesOfNext = async (hall: Hall, id: string): Promise<number[]> => amounts((await hall.admin.get(`/invoices/preview_next_invoice/${id}`)).body.lines);
 const entriesOf = async (hall: Hall): Promise<Answer['body'][]> => (await hall.admin.get(`/customers/${hall.customer}/balance-transactions`)).body;
 
-/** Three bought on account, two given back halfway: their credit has paid something else since. */
-async function creditWasUsed(): Promise<{ hall: Hall; id: string; first: Answer['body']; other: Answer['body'] }> {
+/** Three bought on account, two given back halfway: nothing was paid, so their credit waits and pays nothing else. */
+async function creditWaits(): Promise<{ hall: Hall; id: string; first: Answer['body']; other: Answer['body'] }> {
   const hall = await onClock(store, begin);
   const { id, sub, answer } = await subscribe(hall, { ...sent, ...sold(plan, 3) });
   await advanceTo(hall, half);
   const less = await hall.admin.put(`/subscription-items/${sub.subscription_items[0].id}`, { quantity: 1, proration_behavior: 'always_invoice' });
-  expect(less.body.invoice).toMatchObject({ status: 'paid', total_amount_atom: -3_100, credited_amount_atom: 3_100 });
+  expect(less.body.invoice).toMatchObject({ status: 'open', total_amount_atom: 1_550, credited_amount_atom: 0 });
+  expect(amounts(less.body.pending_invoice_items)).toEqual([-4_650]);
   const other = await subscribe(hall, { ...sent, ...sold(small, 3) });
-  expect(other.answer.body.invoices[0]).toMatchObject({ total_amount_atom: 3_000, due_amount_atom: 0, status: 'paid' });
-  expect((await entriesOf(hall)).map(({ amount_atom, ending_balance_amount_atom }) => [amount_atom, ending_balance_amount_atom])).toEqual([[-3_000, 100], [3_100, 3_100]]);
+  expect(other.answer.body.invoices[0]).toMatchObject({ total_amount_atom: 3_000, due_amount_atom: 3_000, status: 'open' });
+  expect(await entriesOf(hall)).toEqual([]);
   return { hall, id, first: answer.body.invoices[0], other: other.answer.body.invoices[0] };
 }
 
-it('a credit that was used is charged back with the next invoice where what it gave back is voided: no balance falls below nothing', async () => {
-  const { hall, id, first, other } = await creditWasUsed();
+it('a credit waits until what it gives back is paid, and goes with it where that is voided', async () => {
+  const { hall, id, first } = await creditWaits();
+  expect(await linesOfNext(hall, id)).toEqual([3_100]);
   expect((await hall.admin.post(`/invoices/${first.id}/void`, {})).status).toBe(200);
-  expect((await entriesOf(hall)).map(({ ending_balance_amount_atom: left }) => left)).toEqual([100, 3_100]);
-  expect((await hall.admin.get(`/invoices/${other.id}`)).body).toMatchObject({ status: 'paid', due_amount_atom: 0 });
-  const preview = (await hall.admin.get(`/invoices/preview_next_invoice/${id}`)).body;
-  expect([amounts(preview.lines), preview.total_amount_atom]).toEqual([[3_100, 4_650], 7_750]);
+  expect(await linesOfNext(hall, id)).toEqual([3_100]);
   await advanceTo(hall, '2027-03-01T12:00:00.000Z');
   const all = await invoicesOf(hall, id);
-  const renewal = all.find(({ billing_reason: reason }) => reason === 'subscription_cycle');
-  expect(renewal).toMatchObject({ total_amount_atom: 7_750, due_amount_atom: 7_650, status: 'open' });
-  expect(amounts(renewal.lines)).toEqual([3_100, 4_650]);
+  expect(all.find(({ billing_reason: reason }) => reason === 'subscription_cycle')).toMatchObject({ total_amount_atom: 3_100, due_amount_atom: 3_100, status: 'open' });
   const standing = all.filter(({ status }) => status !== 'void').reduce((sum, invoice) => sum + invoice.total_amount_atom, 0);
   expect(standing).toBe(1_550 + 3_100);
-  expect((await entriesOf(hall))[0]).toMatchObject({ amount_atom: -100, ending_balance_amount_atom: 0, type: 'applied_to_invoice', invoice_id: renewal.id });
+  expect(await entriesOf(hall)).toEqual([]);
 }, 60_000);
 
-it('is still owed where the subscription ends, on a last invoice that is payable by hand', async () => {
-  const { hall, id, first } = await creditWasUsed();
+it('is taken in by the next invoice once that is paid, and what is more than that invoice becomes balance', async () => {
+  const { hall, id, first } = await creditWaits();
+  expect((await hall.admin.post(`/invoices/${first.id}/pay`, { paid_out_of_band: true })).body.status).toBe('paid');
+  expect(await linesOfNext(hall, id)).toEqual([-4_650, 3_100]);
+  await advanceTo(hall, '2027-03-01T12:00:00.000Z');
+  const renewal = (await invoicesOf(hall, id)).find(({ billing_reason: reason }) => reason === 'subscription_cycle');
+  expect(renewal).toMatchObject({ total_amount_atom: -1_550, credited_amount_atom: 1_550, status: 'paid' });
+  expect((await entriesOf(hall)).map(({ amount_atom }) => amount_atom)).toEqual([1_550]);
+}, 60_000);
+
+it('what an earlier version gave back of an unpaid invoice is charged back where that is voided', async () => {
+  const { hall, id, first, other } = await creditWaits();
+  expect((await hall.admin.post(`/invoices/${other.id}/pay`, { paid_out_of_band: true })).body.status).toBe('paid');
+  const database = connect(shared.databaseUrlStaging, { max: 1, onError: () => undefined });
+  const taken = await database.pool.query('update invoice_items set invoice_id = $1 where subscription_id = $2 and invoice_id is null', [uuidOf(other.id), uuidOf(id)]);
+  await database.close();
+  expect(taken.rowCount).toBe(1);
   expect((await hall.admin.post(`/invoices/${first.id}/void`, {})).status).toBe(200);
-  const body = { cancel_unpaid_invoices: false, prorate: false };
-  const preview = await hall.admin.post(`/subscriptions/${id}/cancel`, { ...body, is_preview: true });
-  const done = await hall.admin.post(`/subscriptions/${id}/cancel`, body);
+  expect(await linesOfNext(hall, id)).toEqual([3_100, 4_650]);
+  const done = await hall.admin.post(`/subscriptions/${id}/cancel`, { cancel_unpaid_invoices: false, prorate: false });
   expect([done.body.subscription.status, done.body.balance_credit_amount_atom, done.body.refund_amount_atom]).toEqual(['cancelled', 0, 0]);
-  expect([preview.body.balance_credit_amount_atom, preview.body.refund_amount_atom]).toEqual([0, 0]);
-  const last = (await invoicesOf(hall, id)).find(({ status }) => status === 'open');
-  expect(last).toMatchObject({ total_amount_atom: 4_650, due_amount_atom: 4_550 });
-  expect((await hall.admin.post(`/invoices/${last.id}/pay`, { paid_out_of_band: true })).body.status).toBe('paid');
+  expect((await invoicesOf(hall, id)).filter(({ total_amount_atom: total }) => total === 4_650)).toMatchObject([{ status: 'open', due_amount_atom: 4_650 }]);
 }, 60_000);
 
 it.each([['week', 'another interval ends earlier'], ['year', 'another interval ends later']])('a full refund gives back the current period only, where a new one began (%s: %s)', async (unit) => {

@@ -100,10 +100,13 @@ class Served {
       case 'moveTrialEnd':
         return admin.put(path, { trial_end: after(act.ms) });
       case 'byHand': {
-        const owed = (await this.invoices()).filter(({ status }) => status === 'open' || status === 'past_due');
-        const invoice = owed[act.which % Math.max(1, owed.length)];
+        const all = await this.invoices();
+        const owed = all.filter(({ status }) => status === 'open' || status === 'past_due');
+        const named = act.to === 'paid' ? [...owed, ...all.filter(({ status }) => status === 'uncollectible')] : owed;
+        const invoice = named[act.which % Math.max(1, named.length)];
         if (!invoice) return null;
-        return act.to === 'paid' ? admin.post(`/invoices/${invoice.id}/pay`, { paid_out_of_band: true }) : admin.post(`/invoices/${invoice.id}/void`, {});
+        if (act.to === 'paid') return admin.post(`/invoices/${invoice.id}/pay`, { paid_out_of_band: true });
+        return admin.post(`/invoices/${invoice.id}/${act.to === 'void' ? 'void' : 'mark_uncollectible'}`, {});
       }
       default:
         throw new Error(`${act.does} is not for HTTP`);
