@@ -161,7 +161,7 @@ describe('refusals', () => {
     expect(errorOf(await add({ price_id: dollars }))).toEqual([422, 'price_id']);
     expect(errorOf(await add({ price_id: yearly, is_preview: true }))).toEqual([422, 'price_id']);
     expect(errorOf(await add({ price_id: once }))).toEqual([422, 'price_id']);
-    expect(errorOf(await add({ subscription_id: id.replace(/.$/, '0') }))).toEqual([422, 'subscription_id']);
+    expect(errorOf(await add({ subscription_id: id.replace(/.$/, (last: string) => (last === '0' ? '1' : '0')) }))).toEqual([422, 'subscription_id']);
     expect(errorOf(await put(`/subscriptions/${id}`, { items: [{ id: item, quantity: 2 }, { price_id: yearly }] }))).toEqual([422, 'items.1.price_id']);
     expect(errorOf(await put(`/subscriptions/${id}`, { items: [{ id: item, quantity: 2 }, { id: item, quantity: 3 }] }))).toEqual([422, 'items.1.id']);
     expect(errorOf(await put(`/subscriptions/${id}`, { new_period_end: '2040-01-01T00:00:00Z' }))).toEqual([422, 'new_period_end']);
