@@ -54,6 +54,8 @@ it('gives nothing back for an invoice that is written off, and what waited for i
 
 it('takes the credit into the next invoice, once, where the old one is paid by hand', async () => {
   const { hall, id, unpaid } = await changedUnpaid();
+  const byHand = await hall.admin.post('/invoices/', { customer_id: hall.customer, subscription_id: id, invoice_type: 'standard' });
+  expect([byHand.status, byHand.body.errors?.[0]?.msg]).toEqual([422, 'No price is named and no line is pending']);
   expect((await hall.admin.post(`/invoices/${unpaid.id}/pay`, { paid_out_of_band: true })).body.status).toBe('paid');
   await choose(hall, hall.card);
   await becomes(hall, id, { status: 'active', billing_status: 'current' });
