@@ -9,6 +9,10 @@ export interface Statement {
   values: readonly unknown[];
   /** Of a plain insert: rows of several with the same text can be sent as one statement. */
   insert?: InsertShape;
+  /** Reads only, and ends the transaction where its condition does not hold: those that ask the same are asked once, after all writes. */
+  guard?: true;
+  /** Every value is a list of one, and each row tells in `at` (from 1) whose it is: several with the same text can be sent as one. */
+  listed?: true;
 }
 
 export interface InsertShape {

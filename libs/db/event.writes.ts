@@ -59,7 +59,7 @@ export function subscribersOf<T>(account: T): [string, T, string] {
 /** Ends its batch unless the account's endpoints are those that were known when the events were rendered. */
 export function sameSubscribers(accountId: string, subscribers: string): Statement {
   const [select, account, end] = subscribersOf('$1');
-  return orFail({ text: `select 1 where ${select}${account}${end} = $2`, values: [accountId, subscribers] }, []);
+  return { ...orFail({ text: `select 1 where ${select}${account}${end} = $2`, values: [accountId, subscribers] }, []), guard: true };
 }
 
 /**

@@ -272,9 +272,36 @@ export async function referencesOf(db: Db, accountId: string, named: References)
   return (known![0] as unknown as KnownReferences | undefined) ?? nothingKnown;
 }
 
-/** The same with what routing asks about the payment, in one round trip. */
-export async function referencesAndContext(db: Db, accountId: string, named: References, now: Date): Promise<{ known: KnownReferences; context: RoutingContext }> {
-  const target = { accountId, ...named, invoiceId: null, paymentLinkId: null, now: now.toISOString() };
-  const [known, routed] = await readTogether(db, [references(db, target), context(db, target)]);
-  return { known: (known![0] as unknown as KnownReferences | undefined) ?? nothingKnown, context: contextOf(routed![0] as ContextRow) };
+const ofWish = (column: string) => sql.raw(`q.${column}`) as unknown as string;
+const none = sql.raw('null') as unknown as null;
+
+const wishes = builtOnce([...referenceKeys, 'now'], (wish: References & { accountId: string; now: string }) => {
+  const named = {
+    accountId: ofWish('account_id'),
+    customerId: ofWish('customer_id'),
+    paymentMethodId: ofWish('payment_method_id'),
+    paymentRouteId: ofWish('payment_route_id'),
+  };
+  return sql`
+    select q.at::int as at, r.execution, r.customer, r.route, r.method as usable,
+      ${contextColumns({ ...named, invoiceId: none, paymentLinkId: none, now: ofWish('now') })}
+    from unnest(${wish.accountId}::uuid[], ${wish.customerId}::uuid[], ${wish.paymentMethodId}::uuid[], ${wish.paymentRouteId}::uuid[], ${wish.now}::timestamptz[])
+      with ordinality as q(account_id, customer_id, payment_method_id, payment_route_id, now, at)
+    cross join lateral (${referencesSql(named)}) r`;
+});
+
+interface Wished {
+  known: KnownReferences;
+  /** Null: there is no such account. */
+  context: RoutingContext | null;
+}
+
+/** The same with what routing asks about the payment, in one statement for all that come at the same time. */
+export async function referencesAndContext(db: Db, accountId: string, named: References, now: Date): Promise<Wished> {
+  const { text, values } = wishes(db, { accountId, ...named, now: now.toISOString() });
+  const [rows] = await readTogether(db, [{ text, values: values.map((value) => [value]), listed: true }]);
+  const row = rows![0];
+  if (!row) return { known: nothingKnown, context: null };
+  const { execution, customer, route, usable } = row as unknown as Omit<KnownReferences, 'method'> & { usable: KnownReferences['method'] };
+  return { known: { execution, customer, route, method: usable }, context: contextOf(row as ContextRow) };
 }

@@ -5,7 +5,7 @@ import { builtOnce, orFail, type Statement } from './batch.js';
 import { claimRow } from './change.js';
 import { isStopped, type StopTarget } from './charge-stop.queries.js';
 import type { Db } from './client.js';
-import { sameSubscribers, subscribersOf, type RenderedEvents } from './event.writes.js';
+import { sameSubscribers, type RenderedEvents } from './event.writes.js';
 import type { Fence, IntentRest } from './payment.writes.js';
 import { leaseSeconds } from './payment-lease.writes.js';
 import { charges, events, idempotencyKeys, paymentIntents, paymentMethodMappings, webhookDeliveries, type ChargeRow, type PaymentIntentRow } from './schema/index.js';
@@ -51,7 +51,8 @@ const leaseEnd = new Literal(`clock_timestamp() + interval '${leaseSeconds} seco
 export async function writeHeldChange(db: Db, { fence, known, before, intent, rest, ...rows }: HeldChange): Promise<{ released: boolean }> {
   const statements = [
     ...before,
-    heldIntent(fence, known, intent, rest),
+    heldIntent(fence, known.version, { intent, rest }),
+    sameSubscribers(known.accountId, known.subscribers),
     ...(rows.newCharge ? newCharge(db, rows.newCharge) : []),
     ...(rows.charge ? [heldCharge(rows.charge)] : []),
     ...(rows.networkTransaction ? [keptCredential(rows.networkTransaction)] : []),
@@ -100,17 +101,17 @@ export async function writeFirstAttempt(
     events: RenderedEvents;
   },
 ): Promise<void> {
-  const [select, account, end] = subscribersOf('?');
   const written = updateStatement(
     paymentIntents,
     { ...intent, version: new Literal('version + 1'), driver, leaseOwner: owner, leaseToken, leaseUntil: leaseEnd },
     {
-      text: `id = ? and lease_token = ? and lease_until is null and not settled and version = ? and ${select}${account}${end} = ?`,
-      values: [intentId, leaseToken - 1, known.version, known.accountId, known.subscribers],
+      text: 'id = ? and lease_token = ? and lease_until is null and not settled and version = ?',
+      values: [intentId, leaseToken - 1, known.version],
       returning: 'id',
     },
   );
-  await writeTogether(db, [orFail(written, []), ...newCharge(db, charge), ...eventStatements(rendered)], intentId);
+  const unchanged = sameSubscribers(known.accountId, known.subscribers);
+  await writeTogether(db, [orFail(written, []), unchanged, ...newCharge(db, charge), ...eventStatements(rendered)], intentId);
   if (rendered.deliveries.length > 0) requestWake();
 }
 
@@ -126,9 +127,8 @@ export async function writeNewIntent(db: Db, change: Change, rows: { subscribers
   if (rows.events.deliveries.length > 0) requestWake();
 }
 
-function heldIntent(fence: Fence, known: Known, set: Partial<PaymentIntentRow>, rest: IntentRest): Statement {
+function heldIntent(fence: Fence, version: number, { intent: set, rest }: Pick<HeldChange, 'intent' | 'rest'>): Statement {
   const seen = `wake_seq = ${Number(rest.seenWake)}`;
-  const [select, account, end] = subscribersOf('?');
   const written = updateStatement(
     paymentIntents,
     {
@@ -139,8 +139,8 @@ function heldIntent(fence: Fence, known: Known, set: Partial<PaymentIntentRow>, 
       ...(rest.release ? { leaseUntil: new Literal(`case when ${seen} then null else lease_until end`) } : {}),
     },
     {
-      text: `id = ? and lease_token = ? and lease_until is not null and version = ? and ${select}${account}${end} = ?`,
-      values: [fence.intentId, fence.token, known.version, known.accountId, known.subscribers],
+      text: 'id = ? and lease_token = ? and lease_until is not null and version = ?',
+      values: [fence.intentId, fence.token, version],
       returning: 'lease_until is null as released',
     },
   );
@@ -155,7 +155,7 @@ const isFree = builtOnce(['accountId', 'invoiceId', 'paymentLinkId', 'processorI
   sql`select 1 where not ${isStopped(target, processorId)}`);
 
 function unstopped(db: Db, values: StopTarget & { processorId: string }): Statement {
-  return orFail(isFree(db, values), []);
+  return { ...orFail(isFree(db, values), []), guard: true };
 }
 
 function newCharge(db: Db, { row, callLimitMs, target }: NewCharge): Statement[] {

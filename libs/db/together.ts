@@ -125,9 +125,10 @@ async function runGroup(pool: pg.Pool, group: Waiting[]): Promise<void> {
   const { statements, parts } = together(inOrder(group, ({ order }) => order));
   const sent = await runBatch(pool, [planOnceAndHurry, ...statements]);
   if (!('error' in sent)) {
-    for (const { each, at } of parts) each.resolve(at.map((index) => (index === null ? [] : sent.rows[index + 1]!)));
+    const answers = sent.rows.slice(1);
+    for (const { each, at } of parts) each.resolve(at.map((place) => rowsAt(place, answers)));
   } else if (isStatementError(sent.error)) {
-    const refused = parts.filter(({ at }) => at.includes(sent.failedAt - 1)).map(({ each }) => each);
+    const refused = parts.filter(isAt(sent.failedAt - 1)).map(({ each }) => each);
     const others = group.filter((each) => !refused.includes(each));
     await Promise.all(refused.length === 1 ? [runGroup(pool, refused), runGroup(pool, others)] : group.map((each) => runAlone(pool, each)));
   } else {
@@ -135,10 +136,12 @@ async function runGroup(pool: pg.Pool, group: Waiting[]): Promise<void> {
   }
 }
 
-async function runAlone(pool: pg.Pool, { statements, resolve, reject }: Waiting): Promise<void> {
+async function runAlone(pool: pg.Pool, each: Waiting): Promise<void> {
+  const { statements, parts } = together([each]);
   const sent = await runBatch(pool, [planOnce, ...statements]);
-  if ('error' in sent) reject(sent.error);
-  else resolve(sent.rows.slice(1));
+  if ('error' in sent) return each.reject(sent.error);
+  const answers = sent.rows.slice(1);
+  each.resolve(parts[0]!.at.map((place) => rowsAt(place, answers)));
 }
 
 function inOrder<Each>(group: readonly Each[], orderOf: (each: Each) => string): Each[] {
@@ -152,24 +155,65 @@ const planOnceAndHurry: Statement = {
   values: [],
 };
 
+/** Where a statement's rows are answered; `at`: which of them, where it was sent with others'. */
+interface Place {
+  index: number;
+  at?: number;
+}
+
 interface Part<Each> {
   each: Each;
-  /** By statement, where its rows are answered; null: an insert, sent with others'. */
-  at: (number | null)[];
+  /** By statement; null: an insert, sent with others'. */
+  at: (Place | null)[];
+}
+
+function isAt(index: number): (part: Part<unknown>) => boolean {
+  return ({ at }) => at.some((place) => place?.index === index);
+}
+
+function rowsAt(place: Place | null, answers: readonly Row[][]): Row[] {
+  if (!place) return [];
+  const rows = answers[place.index]!;
+  return place.at === undefined ? rows : rows.filter((row) => row.at === place.at);
 }
 
 /**
- * The statements of several batches, plain inserts into the same columns made one. Inserts come first, in the order in which the
- * batches have them: a check that must see what is committed while this transaction has begun to write stays behind a write.
+ * The statements of several batches: plain inserts into the same columns made one, listed ones with the same text too, and guards that
+ * ask the same asked once. Inserts come first, in the order in which the batches have them, and guards last: a check that must see what
+ * is committed while this transaction has begun to write stays behind a write.
  */
 function together<Each extends { statements: readonly Statement[] }>(group: readonly Each[]): { statements: Statement[]; parts: Part<Each>[] } {
-  const inserts = mergedInserts(group.map(({ statements }) => statements.filter((each) => each.insert)));
-  const statements: Statement[] = [...inserts];
-  const parts = group.map((each) => ({
-    each,
-    at: each.statements.map((statement) => (statement.insert ? null : statements.push(statement) - 1)),
-  }));
-  return { statements, parts };
+  const statements: Statement[] = mergedInserts(group.map((each) => each.statements.filter(({ insert }) => insert)));
+  const guards: Statement[] = [];
+  const shared = new Map<string, number>();
+  const lists = new Map<string, { index: number; values: unknown[][] }>();
+  const placed = (statement: Statement): Place | null => {
+    if (statement.insert) return null;
+    if (statement.guard) return { index: sharedIndex(shared, guards, statement) };
+    return statement.listed ? listedPlace(lists, statements, statement) : { index: statements.push(statement) - 1 };
+  };
+  const parts = group.map((each) => ({ each, at: each.statements.map(placed) }));
+  const before = statements.length;
+  for (const { each, at } of parts) each.statements.forEach(({ guard }, which) => { if (guard) at[which] = { index: before + at[which]!.index }; });
+  return { statements: [...statements, ...guards], parts };
+}
+
+function sharedIndex(known: Map<string, number>, guards: Statement[], statement: Statement): number {
+  const key = JSON.stringify([statement.text, statement.values]);
+  const index = known.get(key) ?? guards.push(statement) - 1;
+  known.set(key, index);
+  return index;
+}
+
+function listedPlace(lists: Map<string, { index: number; values: unknown[][] }>, statements: Statement[], { text, values }: Statement): Place {
+  let list = lists.get(text);
+  if (!list) {
+    list = { index: statements.length, values: values.map(() => []) };
+    lists.set(text, list);
+    statements.push({ text, values: list.values });
+  }
+  for (const [which, value] of values.entries()) list.values[which]!.push(...(value as unknown[]));
+  return { index: list.index, at: list.values[0]!.length };
 }
 
 function mergedInserts(lists: readonly Statement[][]): Statement[] {
@@ -275,6 +319,6 @@ async function takeAndWrite(client: pg.ClientBase, group: readonly WaitingForNum
   const { statements: last, parts } = together(written);
   const sent = await runOn(client, [...last, commit]);
   if (!('error' in sent)) return null;
-  const refused = parts.filter(({ at }) => at.includes(sent.failedAt));
+  const refused = parts.filter(isAt(sent.failedAt));
   return { error: sent.error, broken: !isStatementError(sent.error), refused: refused.length === 1 ? refused[0]!.each.each : undefined };
 }

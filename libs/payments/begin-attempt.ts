@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { routeDocument, routingContext, type RoutingContext } from '../db/payment-context.queries.js';
+import { routeDocument, routingContext, type KnownMapping, type RoutingContext } from '../db/payment-context.queries.js';
 import type { ChargeRow, PaymentIntentRow } from '../db/schema/index.js';
 import type { OutcomeClass } from '../domain/payment/outcome.js';
 import { mayTryElsewhere } from '../domain/payment/outcome.rules.js';
@@ -29,6 +29,8 @@ export interface AttemptPlan {
   decision: StoredDecision;
   /** By which the card's refusals are counted. */
   fingerprint: string | null;
+  /** Whether the method has a reference for unattended charges at the connection. */
+  credentialKept: boolean;
 }
 
 /** Nothing may be tried now, and why. */
@@ -52,7 +54,8 @@ export async function beginAttempt(deps: PaymentDeps, held: HeldPayment): Promis
   });
   if (begun === held) return held;
   if (!begun) return noCandidate(deps, held, { last: triedIn(held).at(-1), decision: plan.decision });
-  return sendCharge(deps, begun, { charge: begun.charges.at(-1)!, connection: plan.target, call: plan.call, again: false });
+  const sent = begunWith(plan, begun);
+  return sendCharge(deps, sent, { charge: sent.charges.at(-1)!, connection: plan.target, call: plan.call, again: false });
 }
 
 /** Decides by route, attempts so far, limits and stops; changes no row. `known`: what routing asks, if it was read just now. */
@@ -70,7 +73,14 @@ export async function planAttempt(deps: PaymentDeps, held: HeldPayment, known?: 
   const target = decision ? nextTarget(deps, { decision, tried, candidates, connections, intent: held.intent }) : null;
   if (!decision || !target) return { target: null, last, decision, stops };
   if (!last) notePassedBy(deps, decision, connections);
-  return { target, call: callFor(deps, { held, context, target }), decision, fingerprint: countedFingerprint(context, target) };
+  const mapping = context.mappings.find((each) => each.processor_id === target.id)!;
+  return {
+    target,
+    call: callFor(deps, { held, mapping, target }),
+    decision,
+    fingerprint: countedFingerprint(mapping, target),
+    credentialKept: mapping.network_transaction_id !== null,
+  };
 }
 
 /** Attempts of the running confirmation, oldest first. */
@@ -90,6 +100,11 @@ export function attemptMove(deps: PaymentDeps, held: HeldPayment, plan: AttemptP
     },
     options: { callLimitMs: connectMs + totalMs, processorKind: plan.target.kind },
   };
+}
+
+/** The payment whose last attempt is the one of the plan. */
+export function begunWith({ credentialKept }: AttemptPlan, held: HeldPayment): HeldPayment {
+  return { ...held, credentialKeptFor: credentialKept ? held.charges.at(-1)!.id : null };
 }
 
 /** So that breakers know when a probe is due. */
@@ -158,13 +173,12 @@ async function noCandidate(deps: PaymentDeps, held: HeldPayment, why: { last: Ch
 
 interface CallParts {
   held: HeldPayment;
-  context: RoutingContext;
+  mapping: KnownMapping;
   target: OpenConnection;
 }
 
-function callFor(deps: PaymentDeps, { held, context, target }: CallParts): AuthorizeCall {
+function callFor(deps: PaymentDeps, { held, mapping, target }: CallParts): AuthorizeCall {
   const { intent } = held;
-  const mapping = context.mappings.find((each) => each.processor_id === target.id)!;
   const reference = `${intent.reference}-${intent.attempts + 1}`;
   return {
     reference,
@@ -184,9 +198,9 @@ function callFor(deps: PaymentDeps, { held, context, target }: CallParts): Autho
 }
 
 /** Test cards are everybody's: a simulator's declines are counted per card only where its connection asks for it. */
-function countedFingerprint(context: RoutingContext, target: OpenConnection): string | null {
+function countedFingerprint({ fingerprint }: KnownMapping, target: OpenConnection): string | null {
   if (target.kind === 'simulator' && target.settings.count_by_fingerprint !== true) return null;
-  return context.mappings.find((each) => each.processor_id === target.id)?.fingerprint ?? null;
+  return fingerprint;
 }
 
 function newCharge(held: HeldPayment, { target, call, decision, fingerprint }: AttemptPlan): ChargeRow {

@@ -4,7 +4,7 @@ import { unbegunPayment } from '../db/payment-context.queries.js';
 import { writeFirstAttempt } from '../db/payment.batch.js';
 import type { PaymentDriver } from '../domain/payment/payment-status.js';
 import { appliedMove } from './applied-move.js';
-import { attemptMove, planAttempt, type AttemptPlan } from './begin-attempt.js';
+import { attemptMove, begunWith, planAttempt, type AttemptPlan } from './begin-attempt.js';
 import { stepOf, unbegun, type HeldPayment } from './held-payment.js';
 import { changeOf } from './move-effects.js';
 import { eventsOf } from './move-events.js';
@@ -66,5 +66,5 @@ async function write(deps: PaymentDeps, fresh: HeldPayment, plan: AttemptPlan): 
     throw error;
   }
   leases.keep(fresh.lease);
-  return { ...after, footing: events.footing };
+  return begunWith(plan, { ...after, footing: events.footing });
 }

@@ -72,7 +72,7 @@ function approvedMove(held: HeldPayment, charge: ChargeRow, outcome: PaymentOutc
     nextLookupAt: null,
   };
   const network =
-    outcome.networkTransactionId && intent.initiator === 'customer'
+    outcome.networkTransactionId && intent.initiator === 'customer' && held.credentialKeptFor !== charge.id
       ? { paymentMethodId: charge.paymentMethodId, processorId: charge.processorId, id: outcome.networkTransactionId }
       : undefined;
   if (!status) return lateMove(held, charge, set);

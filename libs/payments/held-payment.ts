@@ -56,6 +56,8 @@ export interface HeldPayment {
   readonly kinds: ReadonlyMap<string, string>;
   /** Time stands still while it is moved: it belongs to a test clock, and its lookups follow without waiting for their times. */
   readonly onClock?: boolean;
+  /** The attempt whose method has kept a reference for unattended charges at its connection already; it is never replaced. */
+  readonly credentialKeptFor?: string | null;
   /** The last write also gave the lease back. */
   readonly released: boolean;
   /** What the next events stand on, as the last write left it; null where it must be read. */

@@ -6,7 +6,7 @@ import type { PaymentIntentRow } from '../db/schema/index.js';
 import type { Change } from '../domain/change/change.js';
 import type { AdvanceResult } from '../domain/payment/advance-result.js';
 import { drive } from './advance-payment.js';
-import { attemptMove, planAttempt, type AttemptPlan } from './begin-attempt.js';
+import { attemptMove, begunWith, planAttempt, type AttemptPlan } from './begin-attempt.js';
 import { LeaseLost } from './commit-move.js';
 import { intentCreated, intentRow, type NewIntent } from './create-intent.js';
 import { originOf, unbegun, type HeldPayment } from './held-payment.js';
@@ -56,7 +56,7 @@ async function begin(deps: PaymentDeps, change: Change, fresh: HeldPayment, plan
     };
     fresh.lease.confirmedAt = performance.now();
     await writeNewPayment(deps.db, change, { owner, subscribers, intent: after.intent, charge, events });
-    return { ...after, footing: events.footing };
+    return begunWith(plan, { ...after, footing: events.footing });
   };
   try {
     const begun = await withSubscribers(deps.db, change.accountId, write);

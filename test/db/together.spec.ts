@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import { isStale, isStatementError, orFail, type Statement } from '../../libs/db/batch.js';
 import { connect, type Database } from '../../libs/db/client.js';
 import { newId } from '../../libs/db/mint.js';
+import { statementsSent } from '../../libs/db/prepared-client.js';
 import { accounts } from '../../libs/db/schema/index.js';
 import { insertStatement, updateStatement } from '../../libs/db/statement.js';
 import { readTogether, writeNumbered, writeTogether } from '../../libs/db/together.js';
@@ -118,6 +119,29 @@ describe('batches that come at the same time', () => {
   });
 });
 
+describe('guards of batches that come at the same time', () => {
+  const thereAre = (count: number, wanted: string[]): Statement => ({
+    ...orFail({ text: 'select 1 where (select count(*) from accounts where id = any($1::uuid[])) = $2', values: [wanted, count] }, []),
+    guard: true,
+  });
+
+  it('are asked once for all that ask the same, after all of them have written', async () => {
+    const all = ids(3);
+    const before = statementsSent();
+    const answers = await Promise.all(all.map((id) => write(id, thereAre(3, all), open(id), rename(id, 'guarded'))));
+    expect(answers).toEqual(all.map(() => [[{ touched: true }], [], [{ touched: true, written: 'guarded' }]]));
+    expect(statementsSent() - before).toBe(['settings', 'insert of 2', 'insert of 1', ...all, 'guard'].length);
+  });
+
+  it('keep back those that ask, and nobody else, where they do not hold', async () => {
+    const [free, ...bound] = ids(3) as [string, ...string[]];
+    const refused = bound.map((id) => write(id, thereAre(7, bound), open(id)).catch((error: unknown) => error));
+    await Promise.all([...refused, write(free, thereAre(1, [free]), open(free))]);
+    expect((await Promise.all(refused)).map(isStale)).toEqual([true, true]);
+    expect((await rowsOf(free, ...bound)).map(({ id }) => id)).toEqual([free]);
+  });
+});
+
 describe('reads that come at the same time', () => {
   const number = (value: unknown): Statement => ({ text: 'select $1::int as number, pg_backend_pid() as pid, now()::text as began', values: [value] });
 
@@ -126,6 +150,28 @@ describe('reads that come at the same time', () => {
     const answers = await Promise.all([1, 2, 3].map((value) => readTogether(database.db, [number(value), number(-value)])));
     expect(answers.map((rows) => rows.map(([row]) => row!.number))).toEqual([[1, -1], [2, -2], [3, -3]]);
     expect(new Set(answers.flat(2).map(({ began }) => began)).size).toBe(1);
+    expect(isStatementError(await wrong)).toBe(true);
+  });
+});
+
+describe('listed reads that come at the same time', () => {
+  const doubled = (value: unknown): Statement => ({
+    text: 'select q.at::int as at, q.number * 2 as doubled from unnest($1::int[]) with ordinality as q(number, at) where q.number <> 3',
+    values: [[value]],
+    listed: true,
+  });
+  const read = async (...values: unknown[]) => (await readTogether(database.db, values.map(doubled))).map((rows) => rows.map((row) => row.doubled));
+
+  it('are one statement, and each caller gets its own rows or none', async () => {
+    const before = statementsSent();
+    expect(await Promise.all([read(1), read(2, 3), read(3), read(4, 5)])).toEqual([[[2]], [[4], []], [[]], [[8], [10]]]);
+    expect(statementsSent() - before).toBe(['settings', 'list'].length);
+    expect(await read(6)).toEqual([[12]]);
+  });
+
+  it('fail alone where one is refused', async () => {
+    const wrong = read('x').catch((error: unknown) => error);
+    expect(await Promise.all([read(1), read(null)])).toEqual([[[2]], [[]]]);
     expect(isStatementError(await wrong)).toBe(true);
   });
 });
