@@ -8,7 +8,8 @@ const dayMs = 86_400_000;
 export function nextInvoice(before: SubscriptionState, facts: Facts): InvoiceDraft | null {
   const begins = before.billingStatus === 'scheduled' ? (before.trialEnd ?? before.initialStart) : before.currentPeriodEnd;
   const s = intoNextInterval(before, facts, begins);
-  if (s.status === 'cancelled' || s.status === 'paused' || !goesOn(s)) return null;
+  const isToStart = s.billingStatus === 'scheduled' && !s.trialEnd;
+  if (s.status === 'cancelled' || s.status === 'paused' || (!isToStart && !goesOn(s))) return null;
   const at = s.billingStatus === 'scheduled' ? s.initialStart : s.currentPeriodEnd;
   const first = isInTrial(s) || s.billingStatus === 'scheduled';
   const start = s.billingStatus === 'scheduled' && s.trialEnd ? s.trialEnd : at;

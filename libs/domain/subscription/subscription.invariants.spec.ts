@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { DomainError } from '../../errors/domain-error.js';
+import type { InvoiceDraft } from '../invoice/invoice.draft.js';
 import type { Act, Beginning, Outcome } from './model/model.act.js';
 import { day } from './model/model.calendar.js';
+import { nextInvoice } from './next-invoice.js';
 import { beginnings, histories } from './subscription.histories.js';
 import { RealSubscription, worthSeconds } from './subscription.real.js';
 
@@ -169,4 +171,33 @@ describe('whatever happened', () => {
       { numRuns: runs, seed: 25 },
     );
   });
+
+  it('bills at the end of the period what was announced: lines, total, what is used of the balance and what is owed', () => {
+    let compared = 0;
+    fc.assert(
+      fc.property(beginnings, histories, (from, history) => {
+        const real = lived(from, history, false);
+        if (!real) return;
+        heal(real);
+        payByHand(real);
+        // What began with a void invoice ends unpaid.
+        if (real.s.billingStatus === 'incomplete' && real.owed().length === 0) return;
+        if (real.s.status === 'paused') return expect(nextInvoice(real.s, real.facts())).toBeNull();
+        const announced = nextInvoice(real.s, real.facts());
+        const known = new Set(real.invoices.map(({ id }) => id));
+        real.perform({ does: 'wait', ms: Math.max(0, real.s.currentPeriodEnd.getTime() - real.time) });
+        const billed = real.invoices.find(({ id, beginsPeriod }) => beginsPeriod && !known.has(id));
+        if (!announced || !billed) return expect([announced === null, billed === undefined]).toEqual([true, true]);
+        compared += 1;
+        expect(shown(billed as unknown as InvoiceDraft)).toEqual(shown(announced));
+      }),
+      { numRuns: runs, seed: 26 },
+    );
+    expect(compared).toBeGreaterThan(runs / 4);
+  });
 });
+
+function shown({ periodStart, periodEnd, lines, totalAtom, appliedBalanceAtom, dueAtom, creditedAtom }: InvoiceDraft): object {
+  const amounts = lines.map(({ name, quantity, amountAtom }) => [name, quantity, amountAtom]);
+  return { periodStart, periodEnd, amounts, totalAtom, appliedBalanceAtom, dueAtom, creditedAtom };
+}
