@@ -11,6 +11,8 @@ interface Watch {
   over: SQL;
   resolution: string;
   reason: (since: Date) => string;
+  /** After a start, workers get so long to catch up before anything is late. */
+  graceSeconds?: number;
 }
 
 const free = sql`(p.lease_until is null or p.lease_until < clock_timestamp())`;
@@ -22,6 +24,7 @@ const unknown = sql`c.status = 'pending' and (c.outcome_class is null or c.outco
 const unapplied = sql`b.applied_at is null and b.payment_intent_id is not null`;
 const unsent = sql`e.status = 'pending' and e.reason is not null and e.created_at < clock_timestamp() - interval '1 hour'`;
 
+const lateSubscription = sql`s.status <> 'cancelled' and s.test_clock_id is null and s.next_action_at < clock_timestamp() - interval '5 minutes'`;
 const leftDraft = sql`i.status = 'draft' and i.billing_reason <> 'manual' and s.status <> 'cancelled' and s.billing_status = 'current'`;
 
 /** What nobody raises when it happens, because it is the passing of time that makes it worth a line. */
@@ -53,6 +56,15 @@ const watches: readonly Watch[] = [
     over: sql`not exists (select 1 from payment_intents p where p.id = a.object_id and ${overdue})`,
     resolution: 'It moved on.',
     reason: (since) => `It should have moved on at ${since.toISOString()} and did not: look at the workers and at its workflow.`,
+  },
+  {
+    type: 'subscription_overdue',
+    kind: 'sub',
+    found: sql`select s.account_id, s.id as object_id, s.next_action_at as since from subscriptions s where ${lateSubscription}`,
+    over: sql`not exists (select 1 from subscriptions s where s.id = a.object_id and ${lateSubscription})`,
+    resolution: 'It moved on.',
+    reason: (since) => `What was due at ${since.toISOString()} has not happened, though its workflow was woken: look at the workers and at its workflow.`,
+    graceSeconds: 300,
   },
   {
     type: 'callback_unapplied',
@@ -97,11 +109,17 @@ const watches: readonly Watch[] = [
 
 const most = 200;
 
+interface Watching {
+  isStopped?: () => boolean;
+  /** How long this worker has been running. */
+  upSeconds?: number;
+}
+
 /** Raises the lines that time makes due and closes those that are over. Safe in several workers at once. */
-export async function watchAttention(db: Db, isStopped: () => boolean = () => false): Promise<void> {
+export async function watchAttention(db: Db, { isStopped = () => false, upSeconds = Infinity }: Watching = {}): Promise<void> {
   for (const watch of watches) {
     if (isStopped()) return;
-    await raise(db, watch);
+    if (upSeconds >= (watch.graceSeconds ?? 0)) await raise(db, watch);
     await db.execute(sql`update attention_items a set resolved_at = clock_timestamp(), resolved_by = 'system', resolution = ${watch.resolution}
       where a.type = ${watch.type} and a.resolved_at is null and ${watch.over}`);
   }

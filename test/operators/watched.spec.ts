@@ -1,9 +1,13 @@
 import { jest } from '@jest/globals';
 import pg from 'pg';
 import { cardOf, chargesOf, openShop, pay, settled, type Shop } from '../payments/shop.js';
+import { watchAttention } from '../../libs/db/attention-watch.writes.js';
+import { connect } from '../../libs/db/client.js';
 import { uuidOf } from '../../libs/views/ids.js';
+import { openStore, subscribe } from '../subscriptions/store.js';
 import type { Answer } from '../support/account.js';
 import { eventually, shared } from '../support/stack.js';
+import { onClock } from '../test-clocks/hall.js';
 
 jest.setTimeout(180_000);
 
@@ -51,6 +55,29 @@ describe('what waits too long', () => {
     expect(late.actions).toContainEqual(expect.stringContaining('look_again'));
     expect((await shop.admin.post(`/attention/${late.id}/resolve`, { action: 'look_again' })).status).toBe(200);
     await eventually(async () => (await shop.admin.get(`/attention/${late.id}`)).body.status === 'resolved', { timeoutMs: 90_000 });
+  });
+
+  it('is listed when a subscription does not do what is due, in real time only, and leaves the list when it moved', async () => {
+    const store = await openStore();
+    const late = await subscribe(store);
+    const hall = await onClock(store, '2024-01-01T00:00:00.000Z');
+    const timed = await subscribe(hall);
+    const overdue = async (status: string) => (await store.admin.get(`/attention?type=subscription_overdue&status=${status}`)).body.data as Answer['body'][];
+    const { db, close } = connect(shared.databaseUrlStaging, { max: 1 });
+    try {
+      expect((await store.admin.put(`/subscriptions/${late.id}/pause`, {})).status).toBe(200);
+      await database.query("update subscriptions set next_action_at = clock_timestamp() - interval '6 minutes' where id = any($1)", [[uuidOf(late.id), uuidOf(timed.id)]]);
+      await watchAttention(db);
+      const [line, ...others] = await overdue('open');
+      expect([line.object_id, others]).toEqual([late.id, []]);
+      expect(line).toMatchObject({ reason: expect.stringContaining('has not happened'), actions: expect.arrayContaining([`POST /subscriptions/${late.id}/refresh-status`]) });
+      expect((await store.admin.post(`/attention/${line.id}/resolve`, { resolution: 'x' })).status).toBe(409);
+      expect((await store.admin.put(`/subscriptions/${late.id}/resume`, {})).status).toBe(200);
+      await watchAttention(db);
+      expect(await overdue('resolved')).toMatchObject([{ id: line.id, resolved_by: 'system' }]);
+    } finally {
+      await close();
+    }
   });
 
   it('is listed when a refund failed', async () => {

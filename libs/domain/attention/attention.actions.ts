@@ -19,6 +19,10 @@ export const attentionRules: Record<string, AttentionRule> = {
   payment_overdue: { actions: ['look_again'], calls: ['GET /payment-intents/{object}'] },
   operation_unresolved: { actions: ['look_again'], calls: ['GET /payment-intents/{object}'] },
   callback_unapplied: { actions: ['look_again'], calls: ['GET /payment-intents/{object}'] },
+  subscription_overdue: {
+    actions: [], needsAction: true, calls: ['GET /subscriptions/{object}', 'POST /subscriptions/{object}/refresh-status'],
+    endsBy: 'It ends when the subscription has moved on.',
+  },
   refund_failed: { actions: [], calls: ['GET /refunds/{object}', 'POST /refunds {"charge_id": "…"} asks for it again'] },
   charge_stop: { actions: [], needsAction: true, endsBy: 'It ends when the stop is lifted: POST /charge-stops/{object}/lift.' },
   processor_degraded: { actions: [], calls: ['POST /payment-processors/{object}/check', 'POST /payment-processors/{object}/disable'] },

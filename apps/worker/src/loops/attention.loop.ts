@@ -6,5 +6,5 @@ const everyMs = 10_000;
 
 /** Puts on the attention list what has waited too long, and takes off what is over. */
 export function startWatcher({ db, log }: Composition): () => Promise<void> {
-  return startPeriodic({ everyMs, trouble: 'cannot watch what waits', round: (isStopped) => watchAttention(db, isStopped) }, log);
+  return startPeriodic({ everyMs, trouble: 'cannot watch what waits', round: (isStopped) => watchAttention(db, { isStopped, upSeconds: process.uptime() }) }, log);
 }
