@@ -30,7 +30,7 @@ export interface PaymentWorkflowInput {
   subscription: string | null;
   /** A connection of the account may take longer than 7 s: the step then runs as a normal activity. */
   longCalls: boolean;
-  /** What the run before knew last, after continue-as-new. */
+  /** What is known of it already: by the process that began it, or by the run before. */
   last?: AdvanceResult | null;
 }
 

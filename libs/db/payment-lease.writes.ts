@@ -61,6 +61,14 @@ export async function renewLeases(db: Db, leases: readonly { intentId: string; t
   return new Set(rows.map((row) => row.id));
 }
 
+/** The payment has its workflow: the sweeper looks for it no longer. Needs no lease. */
+export async function giveToWorkflow(db: Db, intentId: string): Promise<void> {
+  await db
+    .update(paymentIntents)
+    .set({ driver: 'workflow' })
+    .where(and(eq(paymentIntents.id, intentId), eq(paymentIntents.driver, 'api')));
+}
+
 export interface Rest {
   /** The wake count that the holder has taken into account. */
   seenWake: number;

@@ -35,20 +35,19 @@ function optionsOf({ summary, ...input }: PaymentStart) {
     ...oneRun,
     args: [input] as [PaymentWorkflowInput],
     staticSummary: summary,
-    typedSearchAttributes: searchable({ ...input, status: 'processing' }),
+    typedSearchAttributes: searchable({ ...input, status: input.last?.status ?? 'processing' }),
   } satisfies WorkflowStartOptions;
 }
 
 /**
  * Starts the payment's workflow or wakes it, and waits for where the payment then stands. The same `updateId` asks for the
- * same answer again. Null: not known within the deadline; the workflow goes on.
+ * same answer again. Null: not known at `deadline` (epoch milliseconds); the workflow goes on.
  */
 export async function settlePaymentByWorkflow(
   client: Client,
   start: PaymentStart,
-  { updateId, request }: { updateId: string; request: PaymentRequest | null },
+  { updateId, request, deadline }: { updateId: string; request: PaymentRequest | null; deadline: number },
 ): Promise<AdvanceResult | null> {
-  const deadline = Date.now() + settleDeadlineMs;
   for (let left = closingRetries; ; left -= 1) {
     try {
       return await client.withDeadline(deadline, () =>
@@ -65,8 +64,11 @@ export async function settlePaymentByWorkflow(
   }
 }
 
-/** Wakes the payment's workflow, or starts it. */
-export async function wakePaymentWorkflow(client: Client, start: PaymentStart): Promise<void> {
-  await client.withDeadline(Date.now() + startDeadlineMs, () =>
-    client.workflow.signalWithStart(paymentWorkflow, { ...optionsOf(start), signal: wakePayment }));
+/**
+ * Wakes the payment's workflow, or starts it. One that is started has its first task after `delayMs`, or as soon as anybody else calls
+ * it: the engine keeps it until then, at no cost.
+ */
+export async function wakePaymentWorkflow(client: Client, start: PaymentStart, { delayMs = 0 }: { delayMs?: number } = {}): Promise<void> {
+  const options = { ...optionsOf(start), ...(delayMs > 0 ? { startDelay: delayMs } : {}), signal: wakePayment };
+  await client.withDeadline(Date.now() + startDeadlineMs, () => client.workflow.signalWithStart(paymentWorkflow, options));
 }

@@ -1,13 +1,15 @@
 import { systemChange } from '../../libs/db/account.writes.js';
 import { eventFooting, renderEvents } from '../../libs/db/event.writes.js';
+import { transact } from '../../libs/db/change.js';
 import { connect, type Database } from '../../libs/db/client.js';
 import { newId } from '../../libs/db/mint.js';
 import { writeNewPayment } from '../../libs/db/payment.batch.js';
 import { intentById } from '../../libs/db/payment.queries.js';
 import { createSecretBox } from '../../libs/db/secret.js';
+import { advancePayment } from '../../libs/payments/advance-payment.js';
 import { attemptMove, planAttempt } from '../../libs/payments/begin-attempt.js';
 import { appliedMove } from '../../libs/payments/applied-move.js';
-import { intentCreated, intentRow } from '../../libs/payments/create-intent.js';
+import { createIntent, intentCreated, intentRow } from '../../libs/payments/create-intent.js';
 import type { HeldPayment } from '../../libs/payments/held-payment.js';
 import { changeOf } from '../../libs/payments/move-effects.js';
 import { eventsOf } from '../../libs/payments/move-events.js';
@@ -38,6 +40,10 @@ afterAll(async () => {
 
 const hasWorkflow = async (id: string) =>
   temporal.workflow.getHandle(`payment/${id}`).describe().then(() => true, () => false);
+const startOf = async (id: string) => {
+  const { events } = await temporal.workflow.getHandle(`payment/${id}`).fetchHistory();
+  return events![0]!.workflowExecutionStartedEventAttributes!;
+};
 const inline = (wish: Parameters<typeof pay>[1] = {}) => pay(shop, { ...wish, extra: { execution: 'inline', ...wish?.extra } });
 
 describe('a payment that its request runs itself', () => {
@@ -80,6 +86,27 @@ describe('a payment that its request runs itself', () => {
     const paid = await settled(shop, body.id, 'succeeded');
     expect(paid.charge_ids).toHaveLength(1);
     expect(await ledgerOf(shop, body.id)).toHaveLength(1);
+  }, 180_000);
+
+  it('whose outcome cannot be known within its caller\'s time is answered as processing; its workflow begins with the first lookup', async () => {
+    const settings = { outcome: 'timeout_after_charge', total_timeout_ms: 5_000 };
+    const late = await made(shop.admin.post('/payment-processors/', { name: 'late', kind: 'simulator', settings }));
+    const route = await made(shop.admin.post('/payment-routes/', {
+      name: 'late', route_configuration: { rules: [], default: { strategy: 'priority', processors: [late] } },
+    }));
+    const method = await cardOf(shop);
+    const wish = (index: number) => ({ method, key: `late-${method}-${index}`, extra: { payment_route_id: route } });
+    const answers = await Promise.all([0, 1, 2].map((index) => inline(wish(index))));
+    expect(answers.map(({ status, body }) => [status, body.status])).toEqual(Array.from({ length: 3 }, () => [201, 'processing']));
+    const ids = answers.map(({ body }) => body.id as string);
+    for (const id of ids) await eventually(async () => (await intentById(database.db, parsePublicId('pi', 'staging', id)!))!.driver === 'workflow');
+    for (const id of ids) await settled(shop, id, 'succeeded');
+    for (const id of ids) expect(await ledgerOf(shop, id)).toHaveLength(1);
+    const delays = await Promise.all(ids.map(async (id) => Number((await startOf(id)).firstWorkflowTaskBackoff?.seconds ?? 0)));
+    expect(Math.max(...delays)).toBeGreaterThan(0);
+    const again = await inline(wish(0));
+    expect([again.status, again.body.id, again.body.status]).toEqual([201, ids[0], 'succeeded']);
+    await shop.admin.delete(`/payment-routes/${route}`);
   }, 180_000);
 
   it('waits for its customer by a workflow', async () => {
@@ -158,11 +185,34 @@ describe('who runs the first step', () => {
   });
 });
 
+const deadProcess = () => {
+  const [id, key] = shared.secretKeysStaging.split(',')[0]!.split(':');
+  const secrets = createSecretBox([{ id: id!, key: Buffer.from(key!, 'base64') }]);
+  return createPaymentDeps({ db: database.db, environment: 'staging', secrets, simulatorUrl: shared.simulatorUrl, owner: 'dead' });
+};
+
+describe('a process that dies after its payment ended unknown and before that was handed over', () => {
+  it('leaves it to the sweeper, which gives it a workflow: one charge', async () => {
+    const deps = deadProcess();
+    const change = systemChange('staging', shop.id);
+    const uuid = (kind: 'cus' | 'pm' | 'route', value: string) => parsePublicId(kind, 'staging', value)!;
+    const wish = {
+      id: newId(), customerId: uuid('cus', shop.customer), amountAtom: 900, currency: 'eur', paymentMethodId: uuid('pm', await cardOf(shop)),
+      paymentRouteId: uuid('route', shop.route), confirm: true, execution: 'inline', driver: 'api', customFields: { simulate: 'error_after_charge' },
+    } as const;
+    const intent = await transact(database.db, change, (tx) => createIntent(tx, change, wish));
+    const ended = await advancePayment(deps, { intentId: intent.id, driver: 'api' });
+    expect(ended).toMatchObject({ state: 'waiting', status: 'processing', outcomeClass: 'unknown' });
+    const payment = publicId('pi', 'staging', intent.id);
+    await eventually(async () => (await intentById(database.db, intent.id))!.driver === 'workflow', { timeoutMs: 90_000 });
+    await settled(shop, payment, 'succeeded');
+    expect(await ledgerOf(shop, payment)).toHaveLength(1);
+  }, 180_000);
+});
+
 describe('a process that dies after its payment was written and before anything was sent', () => {
   it('leaves it to the sweeper, which gives it a workflow: one charge', async () => {
-    const [id, key] = shared.secretKeysStaging.split(',')[0]!.split(':');
-    const secrets = createSecretBox([{ id: id!, key: Buffer.from(key!, 'base64') }]);
-    const deps = createPaymentDeps({ db: database.db, environment: 'staging', secrets, simulatorUrl: shared.simulatorUrl, owner: 'dead' });
+    const deps = deadProcess();
     const change = systemChange('staging', shop.id);
     const uuid = (kind: 'cus' | 'pm' | 'route', value: string) => parsePublicId(kind, 'staging', value)!;
     const wish = {

@@ -11,13 +11,13 @@ import type { NewIntent } from '../../../../libs/payments/create-intent.js';
 import { originOf, partsOf } from '../../../../libs/payments/held-payment.js';
 import { payInline } from '../../../../libs/payments/pay-inline.js';
 import { paymentStart } from '../../../../libs/payments/payment-start.js';
-import { isTemporalOutage } from '../../../../libs/temporal/connection.js';
-import { settleDeadlineMs, settlePaymentByWorkflow, wakePaymentWorkflow } from '../../../../libs/temporal/payment.client.js';
+import { settleDeadlineMs, settlePaymentByWorkflow } from '../../../../libs/temporal/payment.client.js';
 import { publicId } from '../../../../libs/views/ids.js';
 import { paymentIntentView, type PaymentIntentParts, type PaymentIntentView } from '../../../../libs/views/payment-intent.view.js';
 import type { Caller } from '../kernel/callers.js';
 import { Infrastructure } from '../kernel/infrastructure.js';
 import { Payments } from '../kernel/payments.js';
+import { HandOversService } from './hand-overs.service.js';
 
 /** Moves a payment for a caller who waits, at most 10 s, and answers where it stands. */
 @Injectable()
@@ -25,18 +25,17 @@ export class SettlementsService {
   constructor(
     private readonly infrastructure: Infrastructure,
     private readonly payments: Payments,
+    private readonly handOvers: HandOversService,
   ) {}
 
   /** After the transaction that gave the payment something to do. Null: still under way. */
   async settle(intent: PaymentIntentRow, change: Change): Promise<AdvanceResult | null> {
-    if (intent.execution === 'inline') {
-      const advanced = advancePayment(this.payments.deps, { intentId: intent.id, driver: 'api', origin: originOf(change) });
-      const result = await this.payments.within(advanced, settleDeadlineMs);
-      if (result === null) return this.afterwards(intent, advanced);
-      if (result.state === 'final') return result;
-      if (result.status !== 'processing') return this.handOver(intent, result);
-    }
-    return this.byWorkflow(intent, change);
+    const deadline = Date.now() + settleDeadlineMs;
+    if (intent.execution !== 'inline') return this.byWorkflow(intent, change, deadline);
+    const advanced = advancePayment(this.payments.deps, { intentId: intent.id, driver: 'api', origin: originOf(change) });
+    const result = await this.payments.within(advanced, settleDeadlineMs);
+    if (result === null) return this.afterwards(intent, advanced);
+    return this.goOn(intent, change, { result, deadline });
   }
 
   /**
@@ -44,27 +43,33 @@ export class SettlementsService {
    * @returns where it stands; null where it cannot be done at once: then nothing was written.
    */
   async payInline(caller: Caller, change: Change, { input, context }: { input: NewIntent; context: RoutingContext }): Promise<PaymentIntentView | null> {
+    const deadline = Date.now() + settleDeadlineMs;
     const begun = await payInline(this.payments.deps, change, input, context);
     if (!begun) return null;
     const ended = await this.payments.within(begun.advanced, settleDeadlineMs);
     if (ended?.result.state === 'final') return this.answerWith(caller, ended.standing.intent, partsOf(ended.standing));
     if (ended === null) this.afterwards(begun.intent, begun.advanced.then((late) => late?.result ?? null));
-    else if (ended.result.status === 'processing') await this.byWorkflow(begun.intent, change);
-    else await this.handOver(begun.intent, ended.result);
+    else await this.goOn(begun.intent, change, { result: ended.result, deadline });
     return this.answer(caller, begun.intent.id);
   }
 
-  private async byWorkflow(intent: PaymentIntentRow, change: Change): Promise<AdvanceResult | null> {
+  /** After the first step here: the rest is the workflow's. Its caller waits for it only where it can be known within the caller's time. */
+  private async goOn(intent: PaymentIntentRow, change: Change, { result, deadline }: { result: AdvanceResult; deadline: number }): Promise<AdvanceResult | null> {
+    if (result.state === 'final') return result;
+    if (isKnownBy(deadline, result)) return this.byWorkflow(intent, change, deadline);
+    if (result.status === 'processing') this.handOvers.unwatched(intent, result);
+    else await this.handOvers.watched(intent, result);
+    return result;
+  }
+
+  private async byWorkflow(intent: PaymentIntentRow, change: Change, deadline: number): Promise<AdvanceResult | null> {
     const start = await paymentStart(this.payments.deps, intent);
-    return settlePaymentByWorkflow(this.infrastructure.temporal.client, start, { updateId: change.commandId, request: originOf(change) });
+    return settlePaymentByWorkflow(this.infrastructure.temporal.client, start, { updateId: change.commandId, request: originOf(change), deadline });
   }
 
   /** The caller's time is over, the processor's is not: what the step comes to is handed over when it has ended. */
   private afterwards(intent: PaymentIntentRow, advanced: Promise<AdvanceResult | null>): null {
-    const handedOver = advanced.then(async (result) => {
-      if (result && result.state !== 'final') await this.handOver(intent, result);
-    });
-    this.payments.track(handedOver.catch((err: unknown) => this.infrastructure.log.warn({ err, payment_intent_id: intent.id }, 'interrupted payment goes on later')));
+    this.handOvers.unwatched(intent, advanced);
     return null;
   }
 
@@ -94,17 +99,12 @@ export class SettlementsService {
     if (row.status === 'requires_payment_method' && row.declineCode) throw declined(row, this.infrastructure);
     return paymentIntentView(row, parts, this.infrastructure.environment);
   }
+}
 
-  /** What waits for the customer, a capture or a lookup is the workflow's; while Temporal is away the sweeper starts it later. */
-  private async handOver(intent: PaymentIntentRow, result: AdvanceResult): Promise<AdvanceResult> {
-    try {
-      await wakePaymentWorkflow(this.infrastructure.temporal.client, await paymentStart(this.payments.deps, intent));
-    } catch (err) {
-      if (!isTemporalOutage(err)) throw err;
-      this.infrastructure.log.warn({ err, payment_intent_id: intent.id }, 'payment workflow starts later');
-    }
-    return result;
-  }
+/** Whether the next look comes early enough to tell its caller. What is pending, or stopped, is told as it is. */
+function isKnownBy(deadline: number, { state, status, outcomeClass, nextAt }: AdvanceResult): boolean {
+  if (status !== 'processing') return false;
+  return state === 'busy' || (outcomeClass === 'unknown' && !!nextAt && Date.parse(nextAt) < deadline);
 }
 
 export function declined(row: PaymentIntentRow, { environment }: Pick<Infrastructure, 'environment'>): DomainError {

@@ -4,6 +4,7 @@ import { claimEndpointsToWake, type EndpointToWake } from '../../../../libs/db/d
 import { openWakeListener } from '../../../../libs/db/wake.js';
 import type { Environment } from '../../../../libs/domain/environment.js';
 import type { Logger } from '../../../../libs/telemetry/log.js';
+import { Pace } from '../../../../libs/temporal/pace.js';
 import { wakeWebhookEndpoint } from '../../../../libs/temporal/webhook-endpoint.client.js';
 import { publicId } from '../../../../libs/views/ids.js';
 
@@ -85,22 +86,5 @@ class Waker {
       endpoint: publicId('webhook_endpoint', environment, id),
       account: publicId('acct', environment, accountId),
     });
-  }
-}
-
-/** Hands out turns at an even rate. */
-class Pace {
-  private next = 0;
-  private readonly gapMs: number;
-
-  constructor(rate: number) {
-    this.gapMs = 1000 / rate;
-  }
-
-  async turn(): Promise<void> {
-    const now = performance.now();
-    const at = Math.max(this.next, now);
-    this.next = at + this.gapMs;
-    if (at > now) await new Promise((resolve) => setTimeout(resolve, at - now));
   }
 }
