@@ -43,13 +43,20 @@ export async function load(operation: (index: number) => Promise<void>, { caller
   return { rate: latencies.length / took, p50: percentile(latencies, 0.5), p99: percentile(latencies, 0.99), count: latencies.length, errors };
 }
 
+export interface Pace {
+  perSecond: number;
+  seconds: number;
+  /** Ends it before its time. */
+  isOver?: () => boolean;
+}
+
 /** Open loop: starts operations at an even rate, however long each takes. Latencies in milliseconds from the intended start. */
-export async function paced(operation: (index: number) => Promise<void>, { perSecond, seconds }: { perSecond: number; seconds: number }): Promise<Sample> {
+export async function paced(operation: (index: number) => Promise<void>, { perSecond, seconds, isOver = () => false }: Pace): Promise<Sample> {
   const latencies: number[] = [];
   const running = new Set<Promise<void>>();
   let errors = 0;
   const begin = performance.now();
-  for (let index = 0; index < perSecond * seconds; index += 1) {
+  for (let index = 0; index < perSecond * seconds && !isOver(); index += 1) {
     const due = begin + (index * 1000) / perSecond;
     const wait = due - performance.now();
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
