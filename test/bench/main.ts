@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
-import { Pool } from 'undici';
 import type { TestStack } from '../../apps/cli/src/stack/test-stack.js';
-import { parsePublicId } from '../../libs/views/ids.js';
+import { openReads, read } from './bare-route.js';
 import { untilReceived, type ReceiverReport } from './deliveries.js';
 import { measureBacklog, measureDelay, measureFanOut, measureThroughput } from './delivery-load.js';
 import { measureAdded, measureHanging, measureInline } from './executions.js';
@@ -115,18 +114,8 @@ async function measurePayments(stack: TestStack, stage: Stage): Promise<void> {
 
 async function measureReads(stack: TestStack, stage: Stage): Promise<void> {
   heading('GET by id');
-  const bareServer = await startSubprocess('bare-server', { BENCH_DATABASE_URL: stack.databaseUrl('staging') });
-  const bareHttp = new Pool(bareServer.url, { connections: 64 });
-  const customer = await stage.call('POST', '/customers/', { email: `read.${Date.now()}@example.com`, first_name: 'Ada' });
-  const uuid = parsePublicId('cus', 'staging', customer.id as string);
-  const read = async (http: Pool, path: string) => {
-    const answer = await http.request({ method: 'GET', path, headers: stage.headers });
-    await answer.body.dump();
-    if (answer.statusCode !== 200) throw new Error(`GET ${path} answered ${answer.statusCode}`);
-  };
-  const ours = () => read(stage.http, `/customers/${customer.id}`);
-  const busy = () => read(stage.http, `/customers/${stage.customerId}`);
-  const bare = () => read(bareHttp, `/customers/${uuid}`);
+  const { ours, bare, close } = await openReads(stack, stage);
+  const busy = () => read(stage, stage.http, stage.customerId);
   const run = { callers: 32, operations: 1_000_000, seconds: quick ? 3 : 8 };
   await load(ours, { ...run, seconds: 2 });
   await load(bare, { ...run, seconds: 2 });
@@ -136,8 +125,7 @@ async function measureReads(stack: TestStack, stage: Stage): Promise<void> {
   report.add('bare Fastify route with the same select', show(floor));
   report.add('GET by id / bare route', round(got.rate / floor.rate));
   report.add('GET of the customer who made all payments of this run', show(await load(busy, { ...run, seconds: 3 })));
-  await bareHttp.close();
-  bareServer.stop();
+  await close();
 }
 
 async function measureDeliveries(stage: Stage): Promise<void> {
