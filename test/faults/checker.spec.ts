@@ -14,7 +14,7 @@ const last = <T>(list: T[]): T => list.at(-1)!;
 const invoice = {
   id: uuid, subscription: null, status: 'open', due: 1_000, paid: 0, refunded: 0, out_of_band: false, reason: 'subscription_cycle', starts: 0, ends: 100,
 };
-const clock = { id: uuid, status: 'ready', waiting: null, frozen: 100, next_action: 101 };
+const clock = { id: uuid, status: 'ready', reason: null, waiting: null, frozen: 100, next_action: 101 };
 const cycle = (starts: number, ends: number) => ({ ...invoice, subscription: uuid, starts, ends });
 const subscription = { id: uuid, status: 'active', billing_status: 'current', charging: null, next_action: null };
 

@@ -169,6 +169,8 @@ export interface SubscriptionRow {
 export interface ClockRow {
   id: string;
   status: string;
+  /** Why it failed. */
+  reason: string | null;
   /** The subscription whose payment holds it. */
   waiting: string | null;
   /** Epoch milliseconds of the clock's own time: where it stands, and when its next member is due. */

@@ -23,7 +23,7 @@ const queries = {
     from invoices where account_id = $1`,
   subscriptions: `select id, status, billing_status, charging_invoice_id charging, ${millis('next_action_at')} next_action
     from subscriptions where account_id = $1`,
-  clocks: `select c.id, c.status, c.waiting_for waiting, ${millis('c.frozen_time')} frozen, (select ${millis('min(s.next_action_at)')} from subscriptions s
+  clocks: `select c.id, c.status, c.failure_reason reason, c.waiting_for waiting, ${millis('c.frozen_time')} frozen, (select ${millis('min(s.next_action_at)')} from subscriptions s
       where s.test_clock_id = c.id and s.status <> 'cancelled' and s.charging_invoice_id is null) next_action
     from test_clocks c where c.account_id = $1 and c.deleted_at is null`,
   deliveries: 'select id, event_id event, endpoint_id endpoint, status from webhook_deliveries where account_id = $1',

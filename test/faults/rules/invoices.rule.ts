@@ -50,9 +50,9 @@ function periods({ invoices }: Records['books']): Breach[] {
 
 /** 8: a test clock has arrived with everything that was due, or waits for a payment that a person must see. */
 function clocks({ clocks: rows }: Records['books']): Breach[] {
-  return rows.flatMap(({ id, status, waiting, frozen, next_action }): Breach[] => {
+  return rows.flatMap(({ id, status, reason, waiting, frozen, next_action }): Breach[] => {
     const ids = [shown('clock', id)];
-    if (status === 'internal_failure') return [{ rule: 8, what: 'a test clock failed', ids }];
+    if (status === 'internal_failure') return [{ rule: 8, what: `a test clock failed: ${reason ?? 'no reason'}`, ids }];
     if (status === 'advancing') return waiting === null ? [{ rule: 8, what: 'a test clock stands still', ids }] : [];
     return next_action !== null && next_action <= frozen ? [{ rule: 8, what: 'a test clock left something out that was due', ids }] : [];
   });
