@@ -1,4 +1,4 @@
-import { and, eq } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import { systemChange } from '../../libs/db/account.writes.js';
 import { transact } from '../../libs/db/change.js';
 import { newId } from '../../libs/db/mint.js';
@@ -9,6 +9,7 @@ import { enableEndpoint } from '../../libs/db/webhook-endpoint-status.writes.js'
 import { stepWebhookJob } from '../../libs/db/webhook-job.steps.js';
 import { cancelWebhookJob, createWebhookJob } from '../../libs/db/webhook-job.writes.js';
 import { status } from '../support/receiver.js';
+import { eventually } from '../support/stack.js';
 import { receiver, stage, useStage, type Endpoint } from './drain.stage.js';
 
 useStage();
@@ -17,7 +18,13 @@ async function start(endpoint: Endpoint, kind: WebhookJobKind): Promise<string> 
   const change = systemChange('production', endpoint.accountId);
   const job = { id: newId(), endpointId: endpoint.id, kind, since: new Date(Date.now() - 60_000), until: new Date(Date.now() + 1) };
   await transact(stage.db, change, (tx) => createWebhookJob(tx, change, job));
+  await eventually(() => hasNothingOpenBefore(job.id));
   return job.id;
+}
+
+/** A job's steps wait for every transaction that was open before it, also those of the specs beside this one. */
+async function hasNothingOpenBefore(id: string): Promise<boolean> {
+  return (await stage.db.$count(webhookJobs, and(eq(webhookJobs.id, id), sql`${webhookJobs.txId} < pg_snapshot_xmin(pg_current_snapshot())`))) === 1;
 }
 
 const row = async (id: string) => (await stage.db.select().from(webhookJobs).where(eq(webhookJobs.id, id)))[0]!;
