@@ -16,7 +16,7 @@ import {
 } from '../contracts/payment.contract.js';
 import type { AdvanceResult } from '../domain/payment/advance-result.js';
 import { isWorkflowTaskFailed } from './connection.js';
-import { closingRetries, isClosing, oneRun, searchable } from './workflow-options.js';
+import { oneRun, searchable, throughItsEnd } from './workflow-options.js';
 
 /** How long a caller waits for a payment before the answer is `processing`. */
 export const settleDeadlineMs = 9_500;
@@ -48,7 +48,7 @@ export async function settlePaymentByWorkflow(
   start: PaymentStart,
   { updateId, request, deadline }: { updateId: string; request: PaymentRequest | null; deadline: number },
 ): Promise<AdvanceResult | null> {
-  for (let left = closingRetries; ; left -= 1) {
+  return throughItsEnd(async () => {
     try {
       return await client.withDeadline(deadline, () =>
         client.workflow.executeUpdateWithStart(settlePayment, {
@@ -58,10 +58,9 @@ export async function settlePaymentByWorkflow(
         }));
     } catch (error) {
       if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isWorkflowTaskFailed(error)) return null;
-      // The workflow ended between our look and the update: the next call starts a new run.
-      if (left === 0 || !isClosing(error)) throw error;
+      throw error;
     }
-  }
+  });
 }
 
 /**

@@ -30,7 +30,7 @@ import {
 } from '../contracts/subscription.contract.js';
 import { DomainError } from '../errors/domain-error.js';
 import { isTemporalOutage } from './connection.js';
-import { closingRetries, isClosing, oneRun, searchable } from './workflow-options.js';
+import { oneRun, searchable, throughItsEnd } from './workflow-options.js';
 
 /** How long a caller waits for a command's answer. */
 export const commandDeadlineMs = 9_500;
@@ -85,8 +85,6 @@ export async function advanceSubscriptionOnClock(client: Client, start: Subscrip
   try {
     return await update(client, { start, creates: false, definition: advanceSubscription, args: { until: until.toISOString() } });
   } catch (error) {
-    // Runs that end again and again under the call, for example by kills, are no refusal: the clock asks again.
-    if (isClosing(error)) return null;
     if (error instanceof WorkflowUpdateFailedError) throw new DomainError('internal', `${start.subscription}: ${rootOf(error).message}`);
     throw error;
   }
@@ -106,7 +104,7 @@ interface Asked<A, R> {
 
 async function update<A, R>(client: Client, { start, creates, definition, args, updateId }: Asked<A, R>): Promise<R | null> {
   const deadline = Date.now() + commandDeadlineMs;
-  for (let left = closingRetries; ; left -= 1) {
+  return throughItsEnd(async () => {
     try {
       return await client.withDeadline(deadline, () =>
         client.workflow.executeUpdateWithStart(definition, {
@@ -119,10 +117,9 @@ async function update<A, R>(client: Client, { start, creates, definition, args, 
       if (refusal) throw refusal;
       if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return null;
       if (isTemporalOutage(error)) throw new DomainError('service_unavailable', undefined, { retryAfterSeconds: 2 });
-      // The run ended between our look and the update: the next call starts it again from its row.
-      if (left === 0 || !isClosing(error)) throw error;
+      throw error;
     }
-  }
+  });
 }
 
 /** Wakes the subscription's workflow, or starts it again from its row. */
