@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Tx } from '../../../../libs/db/client.js';
 import { derivedId } from '../../../../libs/db/mint.js';
 import { readTries } from '../../../../libs/db/payment-link-attempt.writes.js';
-import { executionOf } from '../../../../libs/db/payment-context.queries.js';
+import { executionOf } from '../../../../libs/db/payment-references.queries.js';
 import { payerOf } from '../../../../libs/db/payment-link-payer.writes.js';
 import { pauseOnDeclines } from '../../../../libs/db/payment-link.writes.js';
 import { attachPaymentMethod } from '../../../../libs/db/payment-method.writes.js';

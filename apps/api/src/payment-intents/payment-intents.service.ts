@@ -6,7 +6,7 @@ import { snapshot } from '../../../../libs/db/snapshot.js';
 import { transact } from '../../../../libs/db/change.js';
 import { equals, inRange, matching } from '../../../../libs/db/list.queries.js';
 import { chargesOfIntent, intentOf, intentParts, operationOfCommand, processorNames } from '../../../../libs/db/payment.queries.js';
-import { referencesAndContext, referencesOf } from '../../../../libs/db/payment-context.queries.js';
+import { referencesAndContext, referencesOf } from '../../../../libs/db/payment-references.queries.js';
 import { paymentIntents, type PaymentIntentRow } from '../../../../libs/db/schema/index.js';
 import type { Execution } from '../../../../libs/domain/payment/payment-status.js';
 import { DomainError, notFound } from '../../../../libs/errors/domain-error.js';
