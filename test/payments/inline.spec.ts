@@ -191,15 +191,19 @@ const deadProcess = () => {
   return createPaymentDeps({ db: database.db, environment: 'staging', secrets, simulatorUrl: shared.simulatorUrl, owner: 'dead' });
 };
 
+async function inlineWish(of: typeof shop) {
+  const uuid = (kind: 'cus' | 'pm' | 'route', value: string) => parsePublicId(kind, 'staging', value)!;
+  return {
+    id: newId(), customerId: uuid('cus', of.customer), amountAtom: 900, currency: 'eur', paymentMethodId: uuid('pm', await cardOf(of)),
+    paymentRouteId: uuid('route', of.route), confirm: true, execution: 'inline', driver: 'api',
+  } as const;
+}
+
 describe('a process that dies after its payment ended unknown and before that was handed over', () => {
   it('leaves it to the sweeper, which gives it a workflow: one charge', async () => {
     const deps = deadProcess();
     const change = systemChange('staging', shop.id);
-    const uuid = (kind: 'cus' | 'pm' | 'route', value: string) => parsePublicId(kind, 'staging', value)!;
-    const wish = {
-      id: newId(), customerId: uuid('cus', shop.customer), amountAtom: 900, currency: 'eur', paymentMethodId: uuid('pm', await cardOf(shop)),
-      paymentRouteId: uuid('route', shop.route), confirm: true, execution: 'inline', driver: 'api', customFields: { simulate: 'error_after_charge' },
-    } as const;
+    const wish = { ...await inlineWish(shop), customFields: { simulate: 'error_after_charge' } };
     const intent = await transact(database.db, change, (tx) => createIntent(tx, change, wish));
     const ended = await advancePayment(deps, { intentId: intent.id, driver: 'api' });
     expect(ended).toMatchObject({ state: 'waiting', status: 'processing', outcomeClass: 'unknown' });
@@ -214,11 +218,7 @@ describe('a process that dies after its payment was written and before anything 
   it('leaves it to the sweeper, which gives it a workflow: one charge', async () => {
     const deps = deadProcess();
     const change = systemChange('staging', shop.id);
-    const uuid = (kind: 'cus' | 'pm' | 'route', value: string) => parsePublicId(kind, 'staging', value)!;
-    const wish = {
-      id: newId(), customerId: uuid('cus', shop.customer), amountAtom: 900, currency: 'eur', paymentMethodId: uuid('pm', await cardOf(shop)),
-      paymentRouteId: uuid('route', shop.route), confirm: true, execution: 'inline', driver: 'api',
-    } as const;
+    const wish = await inlineWish(shop);
     const intent = intentRow(change, wish);
     const held: HeldPayment = {
       lease: { intentId: intent.id, token: 1, confirmedAt: performance.now(), lost: false }, origin: change, clock: Date.now, intent,
