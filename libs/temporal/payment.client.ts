@@ -16,7 +16,7 @@ import {
 } from '../contracts/payment.contract.js';
 import type { AdvanceResult } from '../domain/payment/advance-result.js';
 import { isWorkflowTaskFailed } from './connection.js';
-import { oneRun, searchable, throughItsEnd } from './workflow-options.js';
+import { oneRun, searchable, untilAnswered } from './workflow-options.js';
 
 /** How long a caller waits for a payment before the answer is `processing`. */
 export const settleDeadlineMs = 9_500;
@@ -48,7 +48,7 @@ export async function settlePaymentByWorkflow(
   start: PaymentStart,
   { updateId, request, deadline }: { updateId: string; request: PaymentRequest | null; deadline: number },
 ): Promise<AdvanceResult | null> {
-  return throughItsEnd(async () => {
+  return untilAnswered(async () => {
     try {
       return await client.withDeadline(deadline, () =>
         client.workflow.executeUpdateWithStart(settlePayment, {

@@ -30,7 +30,7 @@ import {
 } from '../contracts/subscription.contract.js';
 import { DomainError } from '../errors/domain-error.js';
 import { isTemporalOutage } from './connection.js';
-import { oneRun, searchable, throughItsEnd } from './workflow-options.js';
+import { oneRun, searchable, untilAnswered } from './workflow-options.js';
 
 /** How long a caller waits for a command's answer. */
 export const commandDeadlineMs = 9_500;
@@ -104,7 +104,7 @@ interface Asked<A, R> {
 
 async function update<A, R>(client: Client, { start, creates, definition, args, updateId }: Asked<A, R>): Promise<R | null> {
   const deadline = Date.now() + commandDeadlineMs;
-  return throughItsEnd(async () => {
+  return untilAnswered(async () => {
     try {
       return await client.withDeadline(deadline, () =>
         client.workflow.executeUpdateWithStart(definition, {
