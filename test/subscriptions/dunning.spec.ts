@@ -132,6 +132,29 @@ describe('dunning by policy', () => {
   });
 });
 
+describe('a first payment that is not made', () => {
+  const mailsOf = async (own: Hall) => (await own.admin.get(`/emails?customer_id=${own.customer}`)).body.data.map(({ kind }: Answer['body']) => kind);
+
+  it('is mailed to the customer when the retry fails, not in place of the answer to the creation', async () => {
+    const own = await standing(declining);
+    const id = await begin(own);
+    expect([(await subOf(own, id)).billing_status, await mailsOf(own)]).toEqual(['incomplete', []]);
+    await advance(own, 6 * 3_600_000 + 60_000);
+    expect([(await subOf(own, id)).billing_status, await mailsOf(own)]).toEqual(['incomplete', ['payment_failed']]);
+    await advance(own, day);
+    expect([(await subOf(own, id)).status, await mailsOf(own)]).toEqual(['cancelled', ['payment_failed']]);
+  });
+
+  it('is mailed each time where the start was put off', async () => {
+    const own = await standing(declining);
+    const id = await begin(own, { starts_at: new Date(start + day).toISOString() });
+    await advance(own, day + 60_000);
+    expect([(await subOf(own, id)).billing_status, await mailsOf(own)]).toEqual(['incomplete', ['payment_failed']]);
+    await advance(own, 2 * day);
+    expect([(await subOf(own, id)).status, await mailsOf(own)]).toEqual(['cancelled', ['payment_failed', 'payment_failed']]);
+  });
+});
+
 describe('what is told before money is due', () => {
   it('announces each renewal once, three days before, with the invoice as it will be, and mails nobody on a clock', async () => {
     const own = await standing();

@@ -5,7 +5,7 @@ import { chargesAutomatically, plan, type Facts, type InvoiceFacts, type Plan, t
 import { hasBegunResuming, planResumePaid } from './resume-subscription.js';
 import { settlePending } from './settle-pending.js';
 import { moved, type Move } from './subscription.machine.js';
-import type { Dunning, DunningBlock, SubscriptionState } from './subscription.state.js';
+import { wasScheduled, type Dunning, type DunningBlock, type SubscriptionState } from './subscription.state.js';
 
 /** The outcome of the payment that was begun, once it is known; null while it is not. */
 export function planSettlement(s: SubscriptionState, facts: Facts): Plan | null {
@@ -82,7 +82,7 @@ export function planFailed(s: SubscriptionState, failure: Failure, facts: Facts)
   }
   if (s.billingStatus === 'incomplete') {
     const again = dunning.failures === 1 && !blocked ? new Date(now.getTime() + incompleteRetryMs) : null;
-    return plan(moved(s, 'stays_incomplete', { ...s, dunning, chargeAt: again }));
+    return plan(moved(s, 'stays_incomplete', { ...s, dunning, chargeAt: again }), [], { emails: isAnsweredToCaller(s) ? [] : emails });
   }
   const retry = blocked ? null : nextRetry(dunning, now);
   const run: SubscriptionState = { ...s, dunning, chargeAt: retry };
@@ -93,6 +93,11 @@ export function planFailed(s: SubscriptionState, failure: Failure, facts: Facts)
   if (blocked || retry || dunningEndsAt(dunning) > now) return plan(pastDue, told, { emails });
   const ended = planDunningEnd(pastDue, facts);
   return { ...ended, events: [...(s.billingStatus === 'past_due' ? [] : told), ...ended.events], emails };
+}
+
+/** The first attempt at once: whoever creates the subscription has its outcome, with the customer before them. */
+function isAnsweredToCaller(s: SubscriptionState): boolean {
+  return s.dunning === null && !wasScheduled(s);
 }
 
 function dunningAfter(s: SubscriptionState, blocked: DunningBlock | null, facts: Facts): Dunning {

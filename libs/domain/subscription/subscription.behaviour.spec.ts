@@ -32,6 +32,32 @@ describe('starting', () => {
     expect(sub.invoices[0]!.status).toBe('void');
   });
 
+  it('tells the customer of a first payment that failed while nobody waited for it', () => {
+    const declined = begin({}, { outcomes: ['soft_decline', 'soft_decline'] });
+    expect(declined.emails).toEqual([]);
+    declined.pass(6 * hour);
+    expect(declined.emails).toEqual(['payment_failed']);
+    declined.pass(day);
+    expect(declined.emails).toEqual(['payment_failed']);
+    const challenged = begin({}, { outcomes: ['soft_decline', 'authentication_required'] });
+    challenged.pass(day);
+    expect(challenged.emails).toEqual(['action_needed']);
+  });
+
+  it('tells the customer of each failure where the start was put off, also without a method', () => {
+    const startsAt = new Date(start.getTime() + day);
+    const declined = begin({ startsAt }, { outcomes: ['soft_decline', 'soft_decline'] });
+    declined.pass(2 * day);
+    expect(declined.emails).toEqual(['payment_failed', 'payment_failed']);
+    const without = begin({ startsAt }, { method: null });
+    without.pass(day);
+    expect(stateOf(without.s)).toBe('trialing/incomplete');
+    expect(without.emails).toEqual(['payment_failed']);
+    without.world.method = 'another';
+    without.pass(0);
+    expect(stateOf(without.s)).toBe('active/current');
+  });
+
   it('waits with the 23 h limit while the attempt is unresolved', () => {
     const sub = begin({}, { outcomes: ['unresolved'] });
     sub.pass(30 * hour);

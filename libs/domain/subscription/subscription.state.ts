@@ -109,6 +109,11 @@ export function hasFixedAnchor(s: SubscriptionState): boolean {
   return s.startsAt !== null && s.startsAt < s.initialStart;
 }
 
+/** It was created for a later start, so that nobody waited for its first payment. */
+export function wasScheduled(s: SubscriptionState): boolean {
+  return s.startsAt?.getTime() === s.initialStart.getTime();
+}
+
 export interface BilledPeriod {
   anchorAt: Date;
   periodIndex: number;
