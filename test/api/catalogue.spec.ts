@@ -97,6 +97,17 @@ describe('products', () => {
     expect(await toldDefaults(second)).toEqual([['price.created', true, undefined], ['price.updated', false, true]]);
   });
 
+  it('and their prices keep what cannot be empty where an update sends null for it, also while they are archived', async () => {
+    const id = await freshProduct();
+    const price = await freshPrice({ product_id: id });
+    const before = (await account.operator.put(`/products/${id}`, { is_active: false })).body;
+    await account.operator.put(`/prices/${price}`, { is_active: false });
+    const kept = await account.operator.put(`/products/${id}`, { name: null, is_active: null, unit_label: 'box' });
+    expect([kept.status, kept.body]).toMatchObject([200, { name: before.name, is_active: false, unit_label: 'box' }]);
+    const same = await account.operator.put(`/prices/${price}`, { is_active: null, name: 'Kept' });
+    expect([same.status, same.body]).toMatchObject([200, { is_active: false, name: 'Kept' }]);
+  });
+
   it('take only a price of their own as default', async () => {
     const other = (await account.operator.post('/products/', { name: 'Other', description: '' })).body.id;
     const price = (await account.operator.post('/prices/', once())).body.id;

@@ -47,7 +47,8 @@ describe('customers', () => {
     expect(changed.status).toBe(201);
     expect(changed.body).toMatchObject({ first_name: 'Augusta', notes: null, last_name: 'L', address: { line1: '1 Row', city: 'Paris' } });
     expect(changed.body).not.toHaveProperty('language');
-    await account.operator.put(`/customers/${id}`, { first_name: 'Augusta' });
+    const kept = await account.operator.put(`/customers/${id}`, { first_name: 'Augusta', email: null });
+    expect(kept.body.email).toBe(changed.body.email);
     const events = await eventsOf(id);
     expect(events.map((event) => [event.type, event.sequence])).toEqual([['customer.created', 1], ['customer.updated', 2]]);
     expect(events[0]).toMatchObject({ data: { id, email: full.email }, data_previous: null });

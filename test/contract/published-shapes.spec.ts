@@ -23,9 +23,8 @@ const nullOnly = [
   'InvoiceItemsQueryParams.coupon_id', 'InvoiceQueryParams.coupon_id', 'SubscriptionQueryParams.coupon_id', 'UpdateInvoiceRequest.coupon_id',
   'UpdateSubscriptionRequest.coupon_id', 'UpdateSubscriptionRequest.new_period_end', 'UpdateSubscriptionRequest.promotion_code',
 ];
-/** A link sells at least one thing, and by no other prices than its own. */
+/** A link sells by no other prices than its own. */
 const narrower = [
-  'CreatePaymentLinkRequest.line_items: required',
   'CheckoutPreferences.fallback_cascade_preferences: no object', 'CheckoutPreferences.fallback_cascade_selected_product_price_quantity: no object',
 ];
 
@@ -113,6 +112,10 @@ function refusals(schema: Schema | null, type: string, withheld: string[], at = 
     const ours = object.properties![key.replace('~', '')];
     if (!ours) return [`${field}: unknown`];
     if (ours.enum?.length === 1 && ours.enum[0] === null) return (withheld.push(field), []);
-    return refusals(ours, each, withheld, field);
+    return [...(each.endsWith('?') && !takesNull(ours) ? [`${field}: null`] : []), ...refusals(ours, each, withheld, field)];
   })];
+}
+
+function takesNull(schema: Schema): boolean {
+  return schema.nullable === true || schema.type === 'null' || [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].some(takesNull);
 }

@@ -47,7 +47,7 @@ const fields = {
 const testClock = idText.nullable().optional().describe('Staging only: the customer and its subscriptions live on this test clock, for good');
 export const createCustomerBody = z.strictObject({ email, ...fields, test_clock_id: testClock });
 export type CreateCustomerBody = z.infer<typeof createCustomerBody>;
-export const updateCustomerBody = z.strictObject({ email: email.optional(), ...fields });
+export const updateCustomerBody = z.strictObject({ email: email.nullable().optional().describe('Null leaves it as it is'), ...fields });
 export type UpdateCustomerBody = z.infer<typeof updateCustomerBody>;
 
 const sortKeys = ['created_at', 'updated_at', 'email'] as const;

@@ -100,7 +100,7 @@ function searchOf({ search }: ListCustomersBody): SQL[] {
   return either ? [either] : [];
 }
 
-type Written = Omit<UpdateCustomerBody, 'email'> & { email?: string };
+type Written = Omit<UpdateCustomerBody, 'email'> & { email?: string | null };
 
 /** The columns that a body sets: absent stays, null clears. */
 function fieldsOf(caller: Caller, body: Written, address: Address | null): Partial<CustomerFields> {
@@ -108,7 +108,7 @@ function fieldsOf(caller: Caller, body: Written, address: Address | null): Parti
   if (body.promotion_code_id) throw unknownReference('promotion_code_id', 'promo');
   const method = body.default_payment_method_id;
   const fields: Partial<CustomerFields> = {
-    email: body.email,
+    email: body.email ?? undefined,
     billingEmail: body.billing_email,
     firstName: body.first_name,
     lastName: body.last_name,

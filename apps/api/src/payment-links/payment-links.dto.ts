@@ -28,10 +28,10 @@ const checkoutPreferences = z.strictObject({
 
 const notHere = <T extends z.ZodType>(kind: T, why: string) => kind.nullable().optional().refine((value) => value === null || value === undefined, { error: why });
 
-export const createPaymentLinkBody = z.strictObject({
+const linkFields = z.strictObject({
   mode: z.enum(linkModes).refine((mode) => mode === 'payment', { error: 'Only links of mode payment are available' }),
   success_url: successUrl.nullable().describe('Where the visitor goes after paying; null: our own page'),
-  line_items: z.array(lineItem).min(1, 'A link sells at least one price').max(longestLink),
+  line_items: z.array(lineItem).max(longestLink).default([]).describe('At least one in mode `payment`'),
   customer_id: idText.nullable().optional().describe('Who pays; without it the page asks for e-mail and name'),
   always_create_new_customer: z.boolean().default(false)
     .describe('False: a visitor with the same e-mail address as an earlier one of this link is the same customer'),
@@ -43,6 +43,11 @@ export const createPaymentLinkBody = z.strictObject({
   payment_route_id: idText.nullable().optional().describe('The route of its payments; without it the account\'s'),
   custom_fields: freeFields.nullable().optional().describe('Copied to each payment; `simulate` triggers the simulator'),
   metadata: freeFields.nullable().optional(),
+});
+
+export const createPaymentLinkBody = linkFields.refine((link) => link.mode !== 'payment' || link.line_items.length > 0, {
+  path: ['line_items'],
+  error: 'A link of mode payment sells at least one price',
 });
 export type CreatePaymentLinkBody = z.infer<typeof createPaymentLinkBody>;
 

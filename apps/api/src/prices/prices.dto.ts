@@ -99,7 +99,7 @@ export const updatePriceBody = z
   .strictObject({
     price_type: z.enum(priceTypes).optional(),
     pricing_model: z.enum(['standard', 'package', 'graduated', 'volume']).optional(),
-    is_active: z.boolean().optional(),
+    is_active: z.boolean().nullable().optional().describe('Null leaves it as it is'),
     ...terms,
     ...details,
   })

@@ -126,7 +126,7 @@ function columnsOf(caller: Caller, body: Written): Partial<PriceFields> {
     defaultNetD: body.default_net_d,
     contractAutoRenew: body.contract_auto_renew,
     contractTermMultiple: body.contract_term_multiple,
-    isActive: body.is_active,
+    isActive: body.is_active ?? undefined,
     isExclusive: body.is_exclusive === null ? false : body.is_exclusive,
     canOnlyBePurchasedWith: companions(caller, body.can_only_be_purchased_with),
     listedExclusivelyForCustomers: (body.listed_exclusively_for_customers === null ? [] : body.listed_exclusively_for_customers)

@@ -14,7 +14,7 @@ export const createProductFamilyBody = z.strictObject({
 export type CreateProductFamilyBody = z.infer<typeof createProductFamilyBody>;
 
 export const updateProductFamilyBody = z.strictObject({
-  name: text(500).min(1).nullable().optional(),
+  name: text(500).min(1).nullable().optional().describe('Null leaves it as it is'),
   description: text(5000).nullable().optional(),
   hierarchy: hierarchy.nullable().optional(),
   products: members.nullable().optional(),

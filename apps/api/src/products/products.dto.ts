@@ -21,10 +21,10 @@ export const createProductBody = z.strictObject({
 export type CreateProductBody = z.infer<typeof createProductBody>;
 
 export const updateProductBody = z.strictObject({
-  name: text(500).min(1).optional(),
+  name: text(500).min(1).nullable().optional().describe('Null leaves it as it is'),
   description: text(5000).nullable().optional(),
   features: features.nullable().optional(),
-  is_active: z.boolean().optional(),
+  is_active: z.boolean().nullable().optional().describe('Null leaves it as it is'),
   default_price_id: idText.nullable().optional(),
   ...rest,
 });

@@ -44,12 +44,12 @@ export class ProductsService {
     const productId = pathId('product', id, caller);
     const price = body.default_price_id;
     const fields = withoutAbsent<Partial<ProductFields>>({
-      name: body.name,
+      name: body.name ?? undefined,
       description: body.description,
       accountSku: body.account_sku,
       features: body.features === null ? [] : body.features,
       unitLabel: body.unit_label,
-      isActive: body.is_active,
+      isActive: body.is_active ?? undefined,
       defaultPriceId: price ? bodyId('default_price_id', 'price', price, caller) : price,
       customFields: body.custom_fields,
       metadata: body.metadata,
