@@ -122,6 +122,7 @@ describe('nothing is lost', () => {
         account.admin.post(`/webhook-endpoints/${resent}/resend-failed`),
       ]);
       expect(jobs.map(({ status: code }) => code)).toEqual([201, 201]);
+      await untilShown(stack.databaseUrl);
       const [event] = (await account.readOnly.get('/events?type=product.created&limit=1')).body.data;
       const person = account.admin.post('/events/trigger-webhook', { event_id: event.id, selected_webhooks: [triggered] }).catch(() => null);
 
@@ -143,6 +144,7 @@ describe('nothing is lost', () => {
       for (const job of ended) {
         expect(job).toMatchObject({ status: 'completed', reason: null, counted: jobSize, total: jobSize, processed: jobSize, delivered: jobSize, undelivered: 0 });
       }
+      await untilShown(stack.databaseUrl);
       expect([await statuses(recovered), await statuses(resent)]).toEqual([{ delivered: jobSize }, { delivered: jobSize }]);
       for (const [index, one] of [missing, failed].entries()) {
         expect(new Set(one.ids()).size).toBe(jobSize);

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { drainEndpoint, type DrainDeps } from '../../activities/webhook-endpoint.drain.js';
 import { systemChange } from '../../libs/db/account.writes.js';
 import { transact } from '../../libs/db/change.js';
@@ -17,6 +16,14 @@ import { shared } from '../support/stack.js';
 
 const environment = 'production' as const;
 
+interface DrainOptions {
+  failing?: boolean;
+  brief?: boolean;
+  mayLinger?: boolean;
+  deps?: Partial<DrainDeps>;
+  cancelled?: AbortSignal;
+}
+
 /** Rows in the shared production database, which no worker serves: drains run here only when a spec runs them. */
 export function openStage() {
   const database = connect(shared.databaseUrlProduction, { max: 5 });
@@ -25,6 +32,15 @@ export function openStage() {
   const poster = new Poster({ allowLoopback: true, allowedNetworks: [], deadlineMs: 5_000 });
   const stopping = new AbortController();
   const deps: DrainDeps = { db, environment, secrets, poster, schedule: [0, 0.05, 3600], disableAfterMs: 5 * 24 * 3600 * 1000, stopping: stopping.signal, graceMs: 200 };
+
+  const drain = (endpointId: string, options: DrainOptions = {}) =>
+    drainEndpoint({ ...deps, ...options.deps }, {
+      endpointId,
+      failing: options.failing ?? false,
+      brief: options.brief,
+      mayLinger: () => options.mayLinger ?? false,
+      cancelled: options.cancelled ?? new AbortController().signal,
+    });
 
   return {
     db, secrets, poster, deps,
@@ -52,14 +68,15 @@ export function openStage() {
       await transact(db, change, (tx) => appendEvents(tx, change, drafts));
     },
 
-    drain: (endpointId: string, options: { failing?: boolean; brief?: boolean; mayLinger?: boolean; deps?: Partial<DrainDeps>; cancelled?: AbortSignal } = {}) =>
-      drainEndpoint({ ...deps, ...options.deps }, {
-        endpointId,
-        failing: options.failing ?? false,
-        brief: options.brief,
-        mayLinger: () => options.mayLinger ?? false,
-        cancelled: options.cancelled ?? new AbortController().signal,
-      }),
+    drain,
+
+    /** As the dispatcher does: one drain after another while something is due. */
+    async drainAll(endpointId: string, options?: DrainOptions) {
+      for (;;) {
+        const outcome = await drain(endpointId, options);
+        if (outcome.dueInMs === null || outcome.dueInMs > 0) return outcome;
+      }
+    },
 
     deliveries: (endpointId: string) =>
       db.select().from(webhookDeliveries).where(eq(webhookDeliveries.endpointId, endpointId)).orderBy(asc(webhookDeliveries.createdAt), asc(webhookDeliveries.id)),
@@ -85,7 +102,6 @@ export let receiver: Receiver;
 
 /** One stage for the tests of a spec, and a receiver that answers 200 for each of them. */
 export function useStage(): void {
-  jest.setTimeout(30_000);
   beforeAll(() => { stage = openStage(); });
   afterAll(() => stage.close());
   beforeEach(async () => { receiver = await openReceiver(); });

@@ -9,6 +9,7 @@ import { mostSearched } from '../../libs/db/event-scan.queries.js';
 import { publicId } from '../../libs/views/ids.js';
 import { freshAccount, type Client, type TestAccount } from '../support/account.js';
 import { openStream } from '../support/event-stream.js';
+import { untilShown } from '../support/events.js';
 import { eventually, startStack, type PrivateStack } from '../support/stack.js';
 
 let stack: PrivateStack;
@@ -27,6 +28,7 @@ afterAll(async () => {
 beforeEach(async () => {
   const at = { environment: 'staging' as const, apiUrl: stack.api.url, databaseUrl: stack.databaseUrl, tokenKey: stack.tokenKey };
   [account, stranger] = await Promise.all([freshAccount(at), freshAccount(at)]);
+  await untilShown(stack.databaseUrl);
 });
 
 async function emit(numbers: number[], { to = account, type = 'customer.updated', customerId }: { to?: TestAccount; type?: string; customerId?: string } = {}): Promise<void> {
@@ -46,6 +48,7 @@ async function fill(count: number, bytes = 500): Promise<void> {
       [account.id, done, Math.min(done + 999, count), bytes],
     );
   }
+  await untilShown(stack.databaseUrl);
 }
 
 const numbersOf = (events: { data: { number: number } }[]) => events.map(({ data }) => data.number);
@@ -73,6 +76,7 @@ describe('an export', () => {
     expect(new Set(numbersOf(lines)).size).toBe(11_001);
     expect((await account.readOnly.get(`/events/${lines[0].id}`)).body).toEqual(lines[0]);
     await emit([77_777]);
+    await untilShown(stack.databaseUrl);
     const later = linesOf((await account.readOnly.get(`/events/export?after=${trailer.cursor}`)).text);
     expect([numbersOf(later.slice(0, -1)), later.at(-1)]).toEqual([[77_777], { object: 'export', complete: true, events: 1, cursor: expect.any(String) }]);
     expect(linesOf((await account.readOnly.get(`/events/export?after=${lines[0].id}&q=order-77777`)).text)).toHaveLength(2);
@@ -125,11 +129,13 @@ describe('a stream', () => {
     await stack.api.restart();
     const second = await openStream(account.readOnly, '', beginning);
     expect(numbersOf(await second.until(5))).toEqual(range(1, 5));
-    for (const number of range(6, 80)) void emit([number]);
+    const writing = [0, 1, 2, 3].map(async (lane) => {
+      for (const number of range(6, 80)) if (number % 4 === lane) await emit([number]);
+    });
     await second.until(20);
     await stack.api.kill9();
     await eventually(() => second.ended);
-    await emit(range(81, 200));
+    await Promise.all([...writing, emit(range(81, 200))]);
     await stack.api.restart();
     const third = await openStream(account.readOnly, '', second.lastId());
     await third.until(200 - second.events().length);

@@ -158,7 +158,7 @@ describe('sending again', () => {
     }
     expect(receiver.ids()).toEqual([event, event, event]);
     expect((await account.readOnly.get(`/webhook-deliveries?endpoint_id=${other}`)).body.data).toEqual([]);
-  }, 30_000);
+  });
 
   it('can be given up', async () => {
     receiver.answer = status(500);

@@ -75,10 +75,10 @@ describe('an endpoint\'s limits', () => {
 
   it('give way to other endpoints where slots are short, and lose nothing by it', async () => {
     const endpoint = await stage.endpoint(receiver.url, { ratePerSecond: 20 });
-    await stage.emit(endpoint.accountId, 60);
+    await stage.emit(endpoint.accountId, 200);
     const began = performance.now();
     const outcome = await stage.drain(endpoint.id, { mayLinger: false });
-    expect(performance.now() - began).toBeLessThan(2_500);
+    expect(performance.now() - began).toBeLessThan(8_000);
     expect(outcome).toMatchObject({ state: 'open', dueInMs: 0 });
     const rows = await stage.deliveries(endpoint.id);
     expect(rows.filter((row) => row.status === 'delivered')).toHaveLength(receiver.received.length);
@@ -110,10 +110,10 @@ describe('an ordered endpoint', () => {
       return response.end();
     };
     await stage.emitInOrder(endpoint.accountId, slow, 4);
-    await stage.drain(endpoint.id, { deps: { schedule: [0, 3600] } });
+    await stage.drainAll(endpoint.id, { deps: { schedule: [0, 3600] } });
     expect(arrived).toEqual([1]);
     await stage.emitInOrder(endpoint.accountId, quick, 1);
-    await stage.drain(endpoint.id, { deps: { schedule: [0, 3600] } });
+    await stage.drainAll(endpoint.id, { deps: { schedule: [0, 3600] } });
     expect(arrived).toEqual([1, 1]);
     expect(await stage.drain(endpoint.id)).toMatchObject({ dueInMs: expect.any(Number) });
     const waiting = (await stage.deliveries(endpoint.id)).filter((row) => row.status === 'pending');
@@ -122,7 +122,7 @@ describe('an ordered endpoint', () => {
     expect((await claimEndpointsToWake(stage.db, 1000)).some(({ id }) => id === endpoint.id)).toBe(false);
 
     await due(endpoint);
-    await stage.drain(endpoint.id);
+    await stage.drainAll(endpoint.id);
     expect(arrived).toEqual([1, 1, 2, 3, 4]);
   });
 
