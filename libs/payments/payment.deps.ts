@@ -7,6 +7,7 @@ import { createProcessorRegistry, type ProcessorRegistry } from '../processors/r
 import type { BreakerSettings } from '../domain/route/breaker.js';
 import { Breakers } from './breakers.js';
 import { ConnectionCache } from './connection-cache.js';
+import { FollowUpLimit } from './follow-up-limit.js';
 import { LeaseKeeper } from './lease-keeper.js';
 
 /** What moving money needs. Composed once per process by `createPaymentDeps`, in apps/worker and apps/api. */
@@ -18,6 +19,7 @@ export interface PaymentDeps {
   connections: ConnectionCache;
   leases: LeaseKeeper;
   breakers: Breakers;
+  followUps: FollowUpLimit;
   /** When unresolved attempts are looked up, in milliseconds from when they became unresolved. */
   lookupOffsets: readonly number[];
   /** Where processors post what they learn later; null: they are asked by lookup only. */
@@ -39,6 +41,8 @@ export interface PaymentDepsOptions {
   owner: string;
   /** Default: `breakerDefaults`. */
   breaker?: Partial<BreakerSettings>;
+  /** Repeats and look-ups of this process that may be under way at one connection. Default: 100. */
+  followUpsAtOnce?: number;
   /** Default: the published schedule. */
   lookupOffsets?: readonly number[];
   /** Base addresses of the API that takes callbacks: for everybody, and for the simulator, which runs on the same machine. */
@@ -56,6 +60,7 @@ export function createPaymentDeps(options: PaymentDepsOptions): PaymentDeps {
     connections: new ConnectionCache(options),
     leases: new LeaseKeeper(options.db, { owner: options.owner, warn }),
     breakers: new Breakers({ db: options.db, environment: options.environment, settings: options.breaker, warn }),
+    followUps: new FollowUpLimit(options.followUpsAtOnce ?? 100),
     lookupOffsets: options.lookupOffsets ?? lookupOffsets,
     callbackUrlFor: ({ publicId, kind }) => {
       const base = kind === 'simulator' ? options.callbacksTo?.localUrl : options.callbacksTo?.publicUrl;

@@ -5,6 +5,7 @@ import type { PaymentOutcome, ProcessorCapabilities } from '../processors/port.j
 import { chargeOutcomeMove } from './charge-outcome.js';
 import { commitMove, LeaseLost } from './commit-move.js';
 import type { OpenConnection } from './connection-cache.js';
+import { followUp } from './follow-up.js';
 import type { HeldPayment } from './held-payment.js';
 import type { PaymentDeps } from './payment.deps.js';
 import { endUnconfirmed, neverConfirmed } from './prepare-charge.js';
@@ -22,10 +23,11 @@ export async function resolveCharge(deps: PaymentDeps, held: HeldPayment, charge
   const adapter = deps.processors.processorFor(connection.kind);
   const capabilities = adapter.capabilities(connection);
   const unanswered = charge.outcomeClass === null || charge.outcomeClass === 'unknown';
-  if (unanswered && mayRepeat(held, charge, capabilities)) return repeat(deps, held, charge, connection);
-  if (unanswered && neverConfirmed(adapter, charge)) return endUnconfirmed(deps, held, charge, unknown);
-  if (charge.outcomeClass === null) return recordCharge(deps, held, charge, unknown);
-  return read(deps, held, { charge, connection, capabilities });
+  const repeated = unanswered && mayRepeat(held, charge, capabilities);
+  if (!repeated && unanswered && neverConfirmed(adapter, charge)) return endUnconfirmed(deps, held, charge, unknown);
+  if (!repeated && charge.outcomeClass === null) return recordCharge(deps, held, charge, unknown);
+  return followUp(deps, held, { connection, charge }, () =>
+    repeated ? repeat(deps, held, charge, connection) : read(deps, held, { charge, connection, capabilities }));
 }
 
 function mayRepeat(held: HeldPayment, charge: ChargeRow, { idempotencyWindowMs }: ProcessorCapabilities): boolean {

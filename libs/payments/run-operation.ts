@@ -4,6 +4,7 @@ import { resendDeadline } from '../domain/payment/payment.schedule.js';
 import type { OperationOutcome, ProcessorAdapter } from '../processors/port.js';
 import { keepEvidence, LeaseLost } from './commit-move.js';
 import type { OpenConnection } from './connection-cache.js';
+import { followUp } from './follow-up.js';
 import type { HeldPayment } from './held-payment.js';
 import { operationOutcomeMove } from './operation-outcome.js';
 import type { PaymentDeps } from './payment.deps.js';
@@ -23,13 +24,12 @@ export async function runOperation(deps: PaymentDeps, held: HeldPayment, operati
   }
   const adapter = deps.processors.processorFor(connection.kind);
   const { idempotencyWindowMs } = adapter.capabilities(connection);
-  const first = operation.firstSentAt === null;
+  const performing = { adapter, connection, operation, charge };
+  if (operation.firstSentAt === null) return send(deps, held, performing);
   // What was accepted and takes its time would be answered by the same key as it was then.
   const accepted = operation.processorOperationId !== null;
-  if (first || (!accepted && held.clock() < resendDeadline(operation.firstSentAt!.getTime(), idempotencyWindowMs))) {
-    return send(deps, held, { adapter, connection, operation, charge });
-  }
-  return lookUp(deps, held, { adapter, connection, operation, charge });
+  const repeated = !accepted && held.clock() < resendDeadline(operation.firstSentAt.getTime(), idempotencyWindowMs);
+  return followUp(deps, held, performing, () => (repeated ? send : lookUp)(deps, held, performing));
 }
 
 interface Performing {

@@ -45,6 +45,10 @@ export class ScriptedProvider {
   behave: Behaviour = (payment) => payment;
   /** Instead of doing a capture, void or refund. */
   refuse: Partial<Record<'capture' | 'void' | 'refund', Reply>> = {};
+  /** Paths that are not answered until `resume`; what was asked there waits in `hung`. */
+  hangsAt: RegExp | null = null;
+  readonly hung: string[] = [];
+  private readonly resumes: (() => void)[] = [];
   private callbackUrl: string | null = null;
   private readonly server: Server = createServer((request, response) => void this.receive(request, response));
 
@@ -79,6 +83,13 @@ export class ScriptedProvider {
     return (await fetch(this.callbackUrl!, { method: 'POST', headers, body })).status;
   }
 
+  /** Answers what hangs, and whatever comes. */
+  resume(): void {
+    this.hangsAt = null;
+    this.hung.length = 0;
+    for (const go of this.resumes.splice(0)) go();
+  }
+
   async close(): Promise<void> {
     this.server.closeAllConnections();
     await new Promise((resolve) => this.server.close(resolve));
@@ -88,6 +99,10 @@ export class ScriptedProvider {
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
     const body = (chunks.length > 0 ? JSON.parse(Buffer.concat(chunks).toString()) : {}) as Asked;
+    if (this.hangsAt?.test(request.url!)) {
+      this.hung.push(request.url!);
+      await new Promise<void>((go) => this.resumes.push(go));
+    }
     const reply = this.answer(new URL(request.url!, this.url), request.method!, body);
     if (reply === 'reset') return void request.socket.destroy();
     const text = JSON.stringify(reply.body);

@@ -75,6 +75,7 @@ function compose(config: Config, { database, temporal, log }: { database: Databa
     owner: `worker:${process.pid}`,
     lookupOffsets: config.lookupOffsets,
     breaker: config.breaker,
+    followUpsAtOnce: Math.ceil(config.paymentSlots / 5),
     warn: (message, { payment_intent: id, error }) => log.warn({ payment_intent_id: id, reason: error }, message),
   });
   return { config, log, database, db: database.db, client: temporal.client, secrets, payments, stopping: new AbortController() };
