@@ -65,7 +65,7 @@ export function finalisedInvoice(row: InvoiceRow, lines: readonly InvoiceItemRow
   const owner = { ...row, id: row.subscriptionId ?? row.id };
   const lineOf = (line: typeof off, invoiceId: string | null) =>
     lineRow(owner, { ...line, isOwn: row.subscriptionId !== null, priceType: first.priceType }, { invoiceId, at: facts.at });
-  return { set, carried: { off: lineOf(off, row.id), waiting: lineOf(carried, null) } };
+  return { set, carried: { off: lineOf(off, row.id), waiting: lineOf({ ...carried, carriedFromInvoiceId: row.id }, null) } };
 }
 
 /** A line of something sold once, on no invoice yet. */
@@ -88,6 +88,7 @@ export function soldLine(accountId: string, owner: Pick<ManualInvoice, 'customer
     currency: price.currency,
     proration: false,
     debitItemId: null,
+    carriedFromInvoiceId: null,
     deletedAt: null,
     periodStart: at,
     periodEnd: at,

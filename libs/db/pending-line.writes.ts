@@ -13,7 +13,7 @@ import { invoiceItems, invoices, subscriptions, type InvoiceItemRow, type Invoic
 type Owner = Pick<SubscriptionRow, 'id' | 'accountId' | 'customerId' | 'currency'>;
 
 export function lineRow(owner: Owner, line: InvoiceLine, { invoiceId, at }: { invoiceId: string | null; at: Date }): InvoiceItemRow {
-  const { pendingId, debitItemId, ...fields } = line;
+  const { pendingId, debitItemId, carriedFromInvoiceId, ...fields } = line;
   return {
     id: pendingId ?? newId(),
     accountId: owner.accountId,
@@ -33,6 +33,7 @@ export function lineRow(owner: Owner, line: InvoiceLine, { invoiceId, at }: { in
     periodStart: fields.periodStart,
     periodEnd: fields.periodEnd,
     debitItemId: debitItemId ?? null,
+    carriedFromInvoiceId: carriedFromInvoiceId ?? null,
     deletedAt: null,
     version: 1,
     createdAt: at,

@@ -42,8 +42,8 @@ export function pendingLineOf(row: InvoiceItemRow, standing: Pick<PendingLine, '
 }
 
 export function lineOf(row: InvoiceItemRow): InvoiceLine {
-  const { subscriptionItemId, priceId, productId, name, description, quantity, amountAtom, proration, periodStart, periodEnd, debitItemId } = row;
-  return { subscriptionItemId, priceId, productId, name, description, quantity, amountAtom, proration, periodStart, periodEnd, debitItemId };
+  const { subscriptionItemId, priceId, productId, name, description, quantity, amountAtom, proration, periodStart, periodEnd, debitItemId, carriedFromInvoiceId } = row;
+  return { subscriptionItemId, priceId, productId, name, description, quantity, amountAtom, proration, periodStart, periodEnd, debitItemId, carriedFromInvoiceId };
 }
 
 /** The invoice of the last period: its id, or when the period begins. Whatever belongs to the period was made with it or later. */

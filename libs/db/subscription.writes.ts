@@ -217,7 +217,7 @@ async function finalise(tx: Tx, change: Change, { row, plan, facts }: Pick<PlanW
     const entry = { customerId: row.customerId, currency: row.currency, amountAtom: draft.creditedAtom, invoiceId: invoice.id };
     await enterBalance(tx, change, { ...entry, type: 'adjustment', description: `Credit of invoice ${invoice.number}` }, facts.now);
   }
-  if (draft.carried) await addPendingLines(tx, change, row, { lines: [draft.carried], at: facts.now });
+  if (draft.carried) await addPendingLines(tx, change, row, { lines: [{ ...draft.carried, carriedFromInvoiceId: invoice.id }], at: facts.now });
   return drawn;
 }
 

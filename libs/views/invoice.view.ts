@@ -57,6 +57,7 @@ export interface InvoiceItemFields {
   currency: string;
   proration: boolean;
   debitItemId: string | null;
+  carriedFromInvoiceId: string | null;
   deletedAt: Date | null;
   periodStart: Date;
   periodEnd: Date;
@@ -167,6 +168,7 @@ export function invoiceItemView(row: InvoiceItemFields, environment: Environment
     discounts: [],
     proration: row.proration,
     proration_details_debit_invoice_item: id('ii', row.debitItemId),
+    carried_from_invoice_id: id('inv', row.carriedFromInvoiceId),
     period_start: row.periodStart.toISOString(),
     period_end: row.periodEnd.toISOString(),
     is_deleted: row.deletedAt !== null,

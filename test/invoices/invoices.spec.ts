@@ -158,10 +158,13 @@ describe('an amount that no processor takes', () => {
     expect(comparable(preview)).toEqual(comparable(small));
     expect(small).toMatchObject({ status: 'paid', total_amount_atom: 0, due_amount_atom: 0, paid_amount_atom: 0, latest_payment_intent_id: null });
     expect(amounts(small)).toEqual([-120, 120]);
+    const sources = ({ lines }: { lines: { carried_from_invoice_id: string | null }[] }) => lines.map(({ carried_from_invoice_id: from }) => from).filter((from) => from !== null);
     const again = await create({ ...one(little), ...sent, invoice_type: 'standard' });
     expect([again.body.status, amounts(again.body)]).toEqual(['paid', [-240, 120, 120]]);
+    expect([sources(small), sources(again.body)]).toEqual([[], [small.id]]);
     const next = (await create({ ...one(enough), ...charged, invoice_type: 'standard' })).body;
     expect([next.status, next.paid_amount_atom, amounts(next)]).toEqual(['paid', 490, [240, 250]]);
+    expect(sources(next)).toEqual([again.body.id]);
     expect(await moneyOf(till, next.id)).toMatchObject([{ amount_captured: 490 }]);
     expect(await told(till, small.id)).toEqual(['invoice.created', 'invoice.finalized', 'invoice.paid']);
   });

@@ -101,6 +101,9 @@ describe('at once', () => {
     const next = (await store.admin.get(`/invoices/preview_next_invoice/${id}`)).body;
     expect(amounts(invoice.lines)).toEqual([30, -30]);
     expect(amounts(next.lines)).toEqual([1_200, 30, 30]);
+    expect(next.lines.flatMap((line: Answer['body']) => line.carried_from_invoice_id ?? [])).toEqual([invoice.id]);
+    const waiting = (await post('/invoice-items/list', { customer_id: store.customer, pending: true })).body.data.filter((line: Answer['body']) => line.subscription_id === id);
+    expect(waiting).toMatchObject([{ amount_atom: 30, invoice_id: null, carried_from_invoice_id: invoice.id }]);
   });
 
   it('another interval begins a period now; with none it waits, and is taken back in one request', async () => {

@@ -81,6 +81,8 @@ export const invoiceItems = pgTable(
     proration: boolean().notNull().default(false),
     /** The line that this one gives back. */
     debitItemId: uuid(),
+    /** The invoice whose amount was too small to be charged. */
+    carriedFromInvoiceId: uuid(),
     deletedAt: instant(),
     periodStart: instant().notNull(),
     periodEnd: instant().notNull(),

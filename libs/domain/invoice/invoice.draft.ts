@@ -46,6 +46,8 @@ export interface InvoiceLine {
   periodEnd: Date;
   /** UUID of the line that this one gives back. */
   debitItemId?: string | null;
+  /** UUID of the invoice that an amount was carried from. */
+  carriedFromInvoiceId?: string | null;
   /** UUID of the pending line that the invoice takes in; a line that is new has none. */
   pendingId?: string;
   /** False for a pending line that belongs to the customer, not to the subscription. */

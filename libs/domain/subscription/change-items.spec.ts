@@ -211,6 +211,29 @@ describe('amounts that no processor takes', () => {
     sub.pass(15 * day);
     expect(sub.invoices.at(-1)).toMatchObject({ status: 'paid', totalAtom: 3_160 + 30 });
   });
+
+  it('are never lost: each line that carries one names the invoice that it was taken off, once', () => {
+    let carried = 0;
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.integer({ min: 1, max: 150 }), fc.nat(20)), { minLength: 1, maxLength: 9 }), (additions) => {
+        const sub = atHalf({ minimumAtom: 50 });
+        for (const [n, [atoms, days]] of additions.entries()) {
+          sub.world.prices = [priceOf(`new-${n}`, atoms)];
+          sub.pass(days * day);
+          sub.command(changing('always_invoice', { action: 'add', id: `new-${n}`, priceId: `new-${n}` }));
+          sub.rest();
+        }
+        const billed = sub.invoices.reduce((sum, { totalAtom }) => sum + totalAtom, 0);
+        expect(billed + sub.lines.pending().reduce((sum, { amountAtom }) => sum + amountAtom, 0)).toBe(sub.lines.sum());
+        const off = sub.lines.all.flatMap(({ line, invoiceId }) => (line.amountAtom < 0 ? [[invoiceId, -line.amountAtom]] : []));
+        const on = sub.lines.all.flatMap(({ line }) => (line.carriedFromInvoiceId ? [[line.carriedFromInvoiceId, line.amountAtom]] : []));
+        expect(on).toEqual(off);
+        carried += on.length;
+      }),
+      { numRuns: 100, seed: 31 },
+    );
+    expect(carried).toBeGreaterThan(100);
+  });
 });
 
 describe('over any series of changes', () => {

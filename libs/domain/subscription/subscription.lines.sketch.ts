@@ -21,7 +21,7 @@ export class LinesSketch {
     for (const id of plan.dropped) this.find(id).dropped = true;
     if (plan.invoice && invoiceId) this.take(plan.invoice, invoiceId);
     for (const line of plan.pending) this.add(line, null);
-    if (plan.invoice?.carried) this.add(plan.invoice.carried, null);
+    if (plan.invoice?.carried) this.add({ ...plan.invoice.carried, carriedFromInvoiceId: invoiceId }, null);
   }
 
   pending(): PendingLine[] {

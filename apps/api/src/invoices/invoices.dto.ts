@@ -114,6 +114,7 @@ export const invoiceItemShape = z.object({
   discounts: none,
   proration: z.boolean(),
   proration_details_debit_invoice_item: shown,
+  carried_from_invoice_id: shown.describe('The invoice whose amount was too small to be charged, of a line that carries it to the next one'),
   period_start: time,
   period_end: time,
   is_deleted: z.boolean(),

@@ -1,0 +1,1 @@
+ALTER TABLE "invoice_items" ADD COLUMN "carried_from_invoice_id" uuid;
