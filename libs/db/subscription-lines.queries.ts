@@ -53,7 +53,13 @@ const latest = (column: 'id' | 'period_start', subscriptionId: string) => sql`(s
 /** What an invoice that began a new interval gave back of the period before. */
 const brought = sql<string>`case when invoices.billing_reason = 'subscription_update' and invoices.period_key is not null then (
   select coalesce(-sum(c.amount_atom), 0) from invoice_items c
-   where c.invoice_id = invoices.id and c.deleted_at is null and c.debit_item_id is not null and c.amount_atom < 0 and c.period_start = invoices.period_start) else 0 end`;
+   where c.invoice_id = invoices.id and c.id > invoices.id and c.deleted_at is null and c.debit_item_id is not null and c.amount_atom < 0
+     and c.period_start = invoices.period_start) else 0 end`;
+
+/** What an invoice of the current period took in of earlier ones, or of the customer's own lines, where that was to their credit. */
+const creditTaken = (subscriptionId: string) => sql<string>`(select greatest(coalesce(-sum(c.amount_atom), 0), 0) from invoice_items c
+   where c.invoice_id = invoices.id and c.deleted_at is null and c.id < invoices.id
+     and (c.subscription_id is null or c.id < ${latest('id', subscriptionId)} or c.period_start < ${latest('period_start', subscriptionId)}))`;
 
 /**
  * The newest debit of each item in the current period, unless it was given back already or its invoice is void. Uses
@@ -86,7 +92,7 @@ export async function readBilledLines(db: Db | Tx, subscriptionId: string): Prom
 /** Paid invoices of the current period, oldest first. */
 export async function readPeriodInvoices(db: Db | Tx, subscriptionId: string): Promise<InvoiceFacts[]> {
   const rows = await db
-    .select({ invoice: invoices, brought })
+    .select({ invoice: invoices, brought, taken: creditTaken(subscriptionId) })
     .from(invoices)
     .where(
       and(
@@ -97,9 +103,9 @@ export async function readPeriodInvoices(db: Db | Tx, subscriptionId: string): P
       ),
     )
     .orderBy(asc(invoices.id));
-  return rows.map(({ invoice, brought: broughtAtom }) => {
+  return rows.map(({ invoice, brought: unused, taken }) => {
     const billingReason = invoice.billingReason as InvoiceFacts['billingReason'];
-    return { ...invoice, billingReason, payment: 'succeeded', failure: null, broughtAtom: Number(broughtAtom) };
+    return { ...invoice, billingReason, payment: 'succeeded', failure: null, broughtAtom: Number(unused) + Number(taken) };
   });
 }
 

@@ -74,6 +74,42 @@ it('what an earlier version gave back of an unpaid invoice is charged back where
   expect((await invoicesOf(hall, id)).filter(({ total_amount_atom: total }) => total === 4_650)).toMatchObject([{ status: 'open', due_amount_atom: 4_650 }]);
 }, 60_000);
 
+it('a full refund returns the credit that paid a part of the period, as its preview says, once', async () => {
+  const hall = await onClock(store, begin);
+  const { id, sub } = await subscribe(hall, { ...sold(plan, 3), payment_method_id: hall.card });
+  const item = sub.subscription_items[0].id;
+  await advanceTo(hall, half);
+  const less = await hall.admin.put(`/subscription-items/${item}`, { quantity: 2, proration_behavior: 'create_prorations' });
+  expect(amounts(less.body.pending_invoice_items)).toEqual([-4_650, 3_100]);
+  await advanceTo(hall, '2027-02-28T12:01:00.000Z');
+  const renewal = (await invoicesOf(hall, id)).find(({ billing_reason: reason }) => reason === 'subscription_cycle');
+  expect(renewal).toMatchObject({ status: 'paid', total_amount_atom: 6_200 - 1_550, paid_amount_atom: 4_650 });
+  const once = await priceOf(hall, { price_type: 'one_time', billing_interval: undefined });
+  expect((await hall.admin.post('/invoice-items/', { customer_id: hall.customer, price_id: once, amount_atom: -400, description: 'Goodwill' })).status).toBe(201);
+  const more = await hall.admin.put(`/subscription-items/${item}`, { quantity: 3, proration_behavior: 'always_invoice' });
+  const paid = more.body.invoice.total_amount_atom;
+  expect([more.body.invoice.status, amounts(more.body.invoice.lines).includes(-400), paid > 2_000]).toEqual(['paid', true, true]);
+  const preview = await hall.admin.post(`/subscriptions/${id}/cancel`, { full_refund: true, is_preview: true });
+  const key = `refund-${Date.now()}`;
+  const done = await hall.admin.post(`/subscriptions/${id}/cancel`, { full_refund: true }, { key });
+  const again = await hall.admin.post(`/subscriptions/${id}/cancel`, { full_refund: true }, { key });
+  for (const { body } of [preview, done, again]) expect([body.refund_amount_atom, body.balance_credit_amount_atom]).toEqual([4_650 + paid, 1_950]);
+  expect((await entriesOf(hall)).map(({ amount_atom }) => amount_atom)).toEqual([1_950]);
+}, 60_000);
+
+it('also where all of it happens in one second', async () => {
+  const hall = await onClock(store, begin);
+  const { id, sub } = await subscribe(hall, { ...sold(plan), payment_method_id: hall.card });
+  const item = sub.subscription_items[0].id;
+  const less = await hall.admin.put(`/subscription-items/${item}`, { price_id: small, proration_behavior: 'create_prorations' });
+  expect(amounts(less.body.pending_invoice_items)).toEqual([-3_100, 1_000]);
+  const changed = await hall.admin.put(`/subscription-items/${item}`, { price_id: week });
+  expect(changed.body.invoice).toMatchObject({ status: 'paid', total_amount_atom: -2_400, credited_amount_atom: 2_400 });
+  const done = await hall.admin.post(`/subscriptions/${id}/cancel`, { full_refund: true });
+  expect([done.body.refund_amount_atom, done.body.balance_credit_amount_atom]).toEqual([0, 700]);
+  expect((await entriesOf(hall))[0]).toMatchObject({ ending_balance_amount_atom: 3_100 });
+}, 60_000);
+
 it.each([['week', 'another interval ends earlier'], ['year', 'another interval ends later']])('a full refund gives back the current period only, where a new one began (%s: %s)', async (unit) => {
   const hall = await onClock(store, begin);
   const { id, sub } = await subscribe(hall, { ...sold(plan), payment_method_id: hall.card });

@@ -54,7 +54,7 @@ function unusedSecondsOf(s: SubscriptionState, at: Date): number {
   return s.keptTime ? (s.keptTime.seconds ?? 0) : secondsBetween(at, s.currentPeriodEnd);
 }
 
-/** What was paid from the balance or by unused time goes to the balance, and what no processor took; what the balance was given is taken off. */
+/** What was paid from the balance, by unused time or by other waiting credit goes to the balance, and what no processor took; what the balance was given is taken off. */
 function wholePeriod(invoices: readonly InvoiceFacts[]): Pick<Plan, 'creditAtom' | 'refunds'> {
   let given = invoices.reduce((sum, { creditedAtom }) => sum + (creditedAtom ?? 0), 0);
   const less = (amountAtom: number) => {

@@ -27,7 +27,7 @@ export interface InvoiceFacts {
   billingReason?: BillingReason;
   /** What a negative total gave to the balance. */
   creditedAtom?: number;
-  /** What the unused time of the period before was worth, where a new interval began; read with `periodInvoices`. */
+  /** What credit that is not of its period paid of it: waiting lines, and unused time where a new interval began; read with `periodInvoices`. */
   broughtAtom?: number;
   /** It is for a period of the subscription, not for a change within one. */
   beginsPeriod?: boolean;

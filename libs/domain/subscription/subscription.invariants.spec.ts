@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { DomainError } from '../../errors/domain-error.js';
 import type { InvoiceDraft } from '../invoice/invoice.draft.js';
 import type { Act, Beginning, Outcome } from './model/model.act.js';
-import { day } from './model/model.calendar.js';
+import { day, hour } from './model/model.calendar.js';
 import { nextInvoice } from './next-invoice.js';
 import { beginnings, histories } from './subscription.histories.js';
 import { RealSubscription, worthSeconds } from './subscription.real.js';
@@ -169,6 +169,35 @@ describe('whatever happened', () => {
         expect(Math.abs(real.received - servedOf(real))).toBeLessThanOrEqual((real.lines.all.length + 1) / 2);
       }),
       { numRuns: runs, seed: 25 },
+    );
+  });
+
+  it('gives back with a full refund all of the current period, however it was paid: what stays is price × time used before it', () => {
+    const part = fc.tuple(fc.integer({ min: 1, max: 20 * hour }), fc.integer({ min: 1, max: 9 }));
+    const parts = fc.array(fc.array(part, { maxLength: 2 }), { minLength: 1, maxLength: 4 });
+    const now = fc.array(fc.tuple(part, fc.constantFrom('create_prorations' as const, 'always_invoice' as const)), { maxLength: 2 });
+    fc.assert(
+      fc.property(beginnings, steady, parts, now, (some, kind, before, after) => {
+        const sold = kind.sold.slice(0, 1).map(({ unitAtom }) => ({ unitAtom, quantity: 9 }));
+        const from: Beginning = { ...some, ...kind, sold, startsIn: null, trialDays: 0, byInvoice: false, method: 'a', cycles: null, outcomes: [] };
+        const real = new RealSubscription(from);
+        const change = ([ms, quantity]: [number, number], how: 'create_prorations' | 'always_invoice') => {
+          real.perform({ does: 'wait', ms });
+          real.perform({ does: 'items', how, changes: [{ kind: 'change', item: 0, quantity, unitAtom: null, rhythm: null, nextPeriod: null, ends: null }] });
+        };
+        let least = 9;
+        for (const period of before) {
+          for (const [ms, quantity] of period) change([Math.min(ms, real.s.currentPeriodEnd.getTime() - real.time - 1), (least = Math.min(least, quantity))], 'create_prorations');
+          real.perform({ does: 'wait', ms: real.s.currentPeriodEnd.getTime() - real.time });
+        }
+        const usedBefore = servedOf(real);
+        real.perform({ does: 'wait', ms: 60_000 });
+        for (const [act, how] of after) change([Math.min(act[0], hour), act[1]], how);
+        real.perform({ does: 'wait', ms: 60_000 });
+        real.perform({ does: 'cancel', voids: false, refunds: true, prorates: false });
+        expect(Math.abs(real.received + from.balanceAtom - usedBefore)).toBeLessThanOrEqual((real.lines.all.length + 1) / 2);
+      }),
+      { numRuns: runs, seed: 27 },
     );
   });
 

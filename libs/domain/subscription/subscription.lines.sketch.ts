@@ -40,13 +40,19 @@ export class LinesSketch {
   periodInvoices(): InvoiceFacts[] {
     const latest = this.latest();
     const current = this.invoices.slice(this.invoices.indexOf(latest!)).filter(({ status }) => status === 'paid');
-    return current.map((invoice) => ({ ...invoice, broughtAtom: this.broughtInto(invoice) }));
+    return current.map((invoice) => ({ ...invoice, broughtAtom: this.broughtInto(invoice) + this.creditTakenBy(invoice, latest!) }));
   }
 
   private broughtInto({ id, beginsPeriod, billingReason, periodStart }: InvoiceFacts): number {
     if (!beginsPeriod || billingReason !== 'subscription_update') return 0;
     const back = this.all.filter(({ invoiceId, waited, line }) => invoiceId === id && !waited && line.debitItemId && line.periodStart.getTime() === periodStart.getTime());
     return -back.reduce((sum, { line }) => sum + line.amountAtom, 0);
+  }
+
+  private creditTakenBy({ id }: InvoiceFacts, latest: InvoiceFacts): number {
+    const begun = this.all.findIndex(({ invoiceId, waited }) => invoiceId === latest.id && !waited);
+    const taken = this.all.filter(({ invoiceId, waited, line }, n) => invoiceId === id && waited && (n < begun || line.periodStart < latest.periodStart));
+    return Math.max(0, -taken.reduce((sum, { line }) => sum + line.amountAtom, 0));
   }
 
   /** The last period that was invoiced, also where nothing was collected for it. */

@@ -44,4 +44,11 @@ describe('a random history', () => {
   it.each(seeds)('ends alike in the rules and in the reference model (seed %i)', (seed) => {
     fc.assert(fc.property(beginnings, histories, bothDo), { numRuns: runs, seed });
   });
+
+  it.each(seeds)('that is ended with a full refund gives back alike (seed %i)', (seed) => {
+    const refunded: Act = { does: 'cancel', voids: false, refunds: true, prorates: false };
+    const paid = beginnings.map((from): Beginning => ({ ...from, method: 'a', cycles: null, outcomes: from.outcomes.slice(10) }));
+    const acts = histories.map((script) => [...script.filter(({ does }) => does !== 'cancel' && does !== 'cancelAtEnd'), refunded]);
+    fc.assert(fc.property(paid, acts, bothDo), { numRuns: runs, seed });
+  });
 });

@@ -107,7 +107,7 @@ const details = z.strictObject({ comment: note, feedback: feedback.nullable().op
 export const cancelSubscriptionBody = z.strictObject({
   cancel_unpaid_invoices: z.boolean().default(false).describe('Voids open invoices; else they stay payable by hand'),
   cancellation_details: details.nullable().optional(),
-  full_refund: z.boolean().default(false).describe('Refunds the current period; no credit then'),
+  full_refund: z.boolean().default(false).describe('Refunds the current period; credit that paid a part of it returns to the balance. No credit for unused time then'),
   prorate: z.boolean().default(true).describe('Credits unused paid time to the customer\'s balance'),
   is_preview: preview,
 });

@@ -154,9 +154,15 @@ export class ModelLedger {
       given -= taken;
       return amountAtom - taken;
     };
-    const creditAtom = less(bills.reduce((credit, { appliedAtom, broughtAtom, byHand, paidAtom }) => credit + appliedAtom + broughtAtom + (byHand ? paidAtom : 0), 0));
+    const creditAtom = less(bills.reduce((credit, { appliedAtom, broughtAtom, byHand, paidAtom }) => credit + appliedAtom + broughtAtom + (byHand ? paidAtom : 0), this.broughtWaiting(bills)));
     const refunds = bills.map((bill) => ({ bill, amountAtom: bill.byHand ? 0 : less(bill.paidAtom - bill.refundedAtom) }));
     return { creditAtom, refunds };
+  }
+
+  /** Credit that had waited since an earlier period paid a part of these bills. */
+  private broughtWaiting(bills: Bill[]): number {
+    const older = bills.map((bill) => this.lines.filter((line) => line.bill === bill && line.waited && line.age < bill.age));
+    return older.reduce((credit, lines) => credit + Math.max(0, -sum(lines)), 0);
   }
 
   giveBack({ creditAtom, refunds }: Back): void {
