@@ -177,7 +177,7 @@ describe('an open record', () => {
 describe('while Postgres is away', () => {
   let stack: PrivateStack;
   beforeAll(async () => {
-    stack = await startStack();
+    stack = await startStack({ withoutWorker: true });
   }, 180_000);
   afterAll(() => stack.stop());
 

@@ -4,7 +4,7 @@ import { eventually, startStack, type PrivateStack } from '../support/stack.js';
 let stack: PrivateStack;
 let account: TestAccount;
 beforeAll(async () => {
-  stack = await startStack({ extra: { RATE_LIMIT_PER_SECOND: '20' } });
+  stack = await startStack({ extra: { RATE_LIMIT_PER_SECOND: '20' }, withoutWorker: true });
   account = await freshAccount({ environment: 'staging', apiUrl: stack.api.url, databaseUrl: stack.databaseUrl, tokenKey: stack.tokenKey });
 }, 180_000);
 afterAll(() => stack.stop());

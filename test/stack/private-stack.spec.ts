@@ -37,7 +37,7 @@ describe('a private stack', () => {
   let own: PrivateStack;
 
   beforeAll(async () => {
-    own = await startStack();
+    own = await startStack({ withoutWorker: true });
   }, 180_000);
 
   afterAll(async () => {

@@ -61,11 +61,18 @@ export interface PrivateStack {
   stop(): Promise<void>;
 }
 
+export interface PrivateStackOptions {
+  envs?: EnvironmentName[];
+  extra?: NodeJS.ProcessEnv;
+  /** For a spec of the API alone: no workflow runs, and nothing is delivered. */
+  withoutWorker?: boolean;
+}
+
 /** Starts a private stack, by default of staging only. Takes about 3 s; stop it in `afterAll`. */
-export async function startStack(options: { envs?: EnvironmentName[]; extra?: NodeJS.ProcessEnv } = {}): Promise<PrivateStack> {
+export async function startStack(options: PrivateStackOptions = {}): Promise<PrivateStack> {
   const environments = options.envs ?? (['staging'] as EnvironmentName[]);
   const environment = environments[0] ?? 'staging';
-  const started: TestStackOptions = { environments, extra: options.extra };
+  const started: TestStackOptions = { environments, extra: options.extra, withoutWorker: options.withoutWorker ? environments : [] };
   const stack = await startTestStack(resolve(process.env.SIGNALBOX_DIST ?? 'dist'), started);
   const workerUrl = `http://127.0.0.1:${stack.ports[`worker-metrics-${environment}`]}`;
   return {

@@ -18,7 +18,7 @@ let account: TestAccount;
 let stranger: TestAccount;
 
 beforeAll(async () => {
-  stack = await startStack({ extra: { EVENT_READER_STALL_SECONDS: '3', EVENT_STREAMS_PER_TOKEN: '3', EVENT_EXPORTS_PER_ACCOUNT: '1' } });
+  stack = await startStack({ extra: { EVENT_READER_STALL_SECONDS: '3', EVENT_STREAMS_PER_TOKEN: '3', EVENT_EXPORTS_PER_ACCOUNT: '1' }, withoutWorker: true });
   database = connect(stack.databaseUrl, { max: 4 });
 }, 180_000);
 afterAll(async () => {
