@@ -12,7 +12,7 @@ it('keeps everything that must always be true while processes are killed and con
   const lines: string[] = [];
   const { breaches, summary, folder } = await faultRun({
     seed, payments: 70, execution: 'mixed', dist: resolve(process.env.SIGNALBOX_DIST ?? 'dist'), atOnce: 32, every: { least: 800, most: 2_000 },
-    lookups: '1,3,6,10,15,22,30,45', beginMs: 120_000, journeysMs: 120_000, patienceMs: 90_000, keep: false, told: (line) => lines.push(line),
+    lookups: '1,3,6,10,15,22,30,45', beginMs: 240_000, journeysMs: 240_000, patienceMs: 90_000, keep: false, told: (line) => lines.push(line),
   });
   const found = breaches.map(({ rule, what, ids }) => `${rule}. ${ruleNames[rule]}: ${what}: ${ids.join(', ')}`);
   process.stdout.write(`fault run: seed ${seed}, ${summary.counts.payments} payments, ${summary.counts.calls} calls, ${summary.counts.seconds} s\n`);
@@ -21,4 +21,4 @@ it('keeps everything that must always be true while processes are killed and con
   expect(summary.failed).toEqual([]);
   expect(summary.counts.payments).toBeGreaterThan(40);
   expect(summary.counts['unknown outcomes resolved']).toBeGreaterThan(0);
-}, 420_000);
+}, 600_000);
