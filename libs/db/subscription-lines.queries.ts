@@ -59,7 +59,8 @@ const brought = sql<string>`case when invoices.billing_reason = 'subscription_up
 /** What an invoice of the current period took in of earlier ones, or of the customer's own lines, where that was to their credit. */
 const creditTaken = (subscriptionId: string) => sql<string>`(select greatest(coalesce(-sum(c.amount_atom), 0), 0) from invoice_items c
    where c.invoice_id = invoices.id and c.deleted_at is null and c.id < invoices.id
-     and (c.subscription_id is null or c.id < ${latest('id', subscriptionId)} or c.period_start < ${latest('period_start', subscriptionId)}))`;
+     and (c.subscription_id is null or c.id < ${latest('id', subscriptionId)} or c.period_start < ${latest('period_start', subscriptionId)}
+       or exists (select 1 from invoice_items d where d.id = c.debit_item_id and d.invoice_id < ${latest('id', subscriptionId)})))`;
 
 /**
  * The newest debit of each item in the current period, unless it was given back already or its invoice is void. Uses

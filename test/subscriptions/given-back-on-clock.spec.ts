@@ -110,6 +110,21 @@ it('also where all of it happens in one second', async () => {
   expect((await entriesOf(hall))[0]).toMatchObject({ ending_balance_amount_atom: 3_100 });
 }, 60_000);
 
+it('also what was billed for the interval before, paid after it and used by a change', async () => {
+  const hall = await onClock(store, begin);
+  const { id, sub, answer } = await subscribe(hall, { ...sent, ...sold(plan) });
+  const item = sub.subscription_items[0].id;
+  await advanceTo(hall, half);
+  const changed = await hall.admin.put(`/subscription-items/${item}`, { price_id: week });
+  expect(changed.body.invoice).toMatchObject({ status: 'open', total_amount_atom: 700 });
+  for (const invoice of [answer.body.invoices[0], changed.body.invoice]) await hall.admin.post(`/invoices/${invoice.id}/pay`, { paid_out_of_band: true });
+  const more = await hall.admin.put(`/subscription-items/${item}`, { quantity: 3, proration_behavior: 'always_invoice' });
+  expect([more.body.invoice.status, amounts(more.body.invoice.lines)]).toEqual(['paid', [-1_550, -700, 2_100]]);
+  const done = await hall.admin.post(`/subscriptions/${id}/cancel`, { full_refund: true });
+  expect([done.body.refund_amount_atom, done.body.balance_credit_amount_atom]).toEqual([0, 2_100]);
+  expect((await entriesOf(hall))[0]).toMatchObject({ ending_balance_amount_atom: 2_100 + 150 });
+}, 60_000);
+
 it.each([['week', 'another interval ends earlier'], ['year', 'another interval ends later']])('a full refund gives back the current period only, where a new one began (%s: %s)', async (unit) => {
   const hall = await onClock(store, begin);
   const { id, sub } = await subscribe(hall, { ...sold(plan), payment_method_id: hall.card });

@@ -51,8 +51,14 @@ export class LinesSketch {
 
   private creditTakenBy({ id }: InvoiceFacts, latest: InvoiceFacts): number {
     const begun = this.all.findIndex(({ invoiceId, waited }) => invoiceId === latest.id && !waited);
-    const taken = this.all.filter(({ invoiceId, waited, line }, n) => invoiceId === id && waited && (n < begun || line.periodStart < latest.periodStart));
+    const isEarlier = (line: InvoiceLine, n: number) => n < begun || line.periodStart < latest.periodStart || this.wasBilledBefore(line, latest);
+    const taken = this.all.filter(({ invoiceId, waited, line }, n) => invoiceId === id && waited && isEarlier(line, n));
     return Math.max(0, -taken.reduce((sum, { line }) => sum + line.amountAtom, 0));
+  }
+
+  private wasBilledBefore(line: InvoiceLine, latest: InvoiceFacts): boolean {
+    const billed = this.debitOf(line)?.invoiceId;
+    return billed != null && this.invoices.indexOf(this.invoice(billed)) < this.invoices.indexOf(latest);
   }
 
   /** The last period that was invoiced, also where nothing was collected for it. */

@@ -7,7 +7,9 @@ import { RealSubscription } from './subscription.real.js';
 
 /** More: `SIGNALBOX_MODEL_RUNS=20000 SIGNALBOX_MODEL_SEEDS=7,8`. Without seeds a new one joins the fixed ones at each run. */
 const runs = Number(process.env.SIGNALBOX_MODEL_RUNS ?? 400);
-const seeds = process.env.SIGNALBOX_MODEL_SEEDS?.split(',').map(Number) ?? [105, 108, Date.now() % 2 ** 31];
+const chosen = process.env.SIGNALBOX_MODEL_SEEDS?.split(',').map(Number);
+const fixed = [105, 108];
+const seeds = chosen ?? [...fixed, Date.now() % 2 ** 31];
 
 function made(make: () => Subject): Subject | string {
   try {
@@ -45,7 +47,7 @@ describe('a random history', () => {
     fc.assert(fc.property(beginnings, histories, bothDo), { numRuns: runs, seed });
   });
 
-  it.each(seeds)('that is ended with a full refund gives back alike (seed %i)', (seed) => {
+  it.each(chosen ?? fixed)('that is ended with a full refund gives back alike (seed %i)', (seed) => {
     const refunded: Act = { does: 'cancel', voids: false, refunds: true, prorates: false };
     const paid = beginnings.map((from): Beginning => ({ ...from, method: 'a', cycles: null, outcomes: from.outcomes.slice(10) }));
     const acts = histories.map((script) => [...script.filter(({ does }) => does !== 'cancel' && does !== 'cancelAtEnd'), refunded]);
