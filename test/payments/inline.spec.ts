@@ -1,3 +1,4 @@
+import { eq } from 'drizzle-orm';
 import { systemChange } from '../../libs/db/account.writes.js';
 import { eventFooting, renderEvents } from '../../libs/db/event.writes.js';
 import { transact } from '../../libs/db/change.js';
@@ -5,10 +6,12 @@ import { connect, type Database } from '../../libs/db/client.js';
 import { newId } from '../../libs/db/mint.js';
 import { writeNewPayment } from '../../libs/db/payment.batch.js';
 import { intentById } from '../../libs/db/payment.queries.js';
+import { paymentIntents } from '../../libs/db/schema/index.js';
 import { createSecretBox } from '../../libs/db/secret.js';
 import { advancePayment } from '../../libs/payments/advance-payment.js';
 import { attemptMove, planAttempt } from '../../libs/payments/begin-attempt.js';
 import { appliedMove } from '../../libs/payments/applied-move.js';
+import { confirmIntent } from '../../libs/payments/confirm-intent.js';
 import { createIntent, intentCreated, intentRow } from '../../libs/payments/create-intent.js';
 import type { HeldPayment } from '../../libs/payments/held-payment.js';
 import { changeOf } from '../../libs/payments/move-effects.js';
@@ -211,6 +214,22 @@ describe('a process that dies after its payment ended unknown and before that wa
     await eventually(async () => (await intentById(database.db, intent.id))!.driver === 'workflow', { timeoutMs: 90_000 });
     await settled(shop, payment, 'succeeded');
     expect(await ledgerOf(shop, payment)).toHaveLength(1);
+  }, 180_000);
+});
+
+describe('a payment that had a workflow and is confirmed again by a process that dies before it sends anything', () => {
+  it('is found by the sweeper as soon as one that never had any: one charge', async () => {
+    const refused = await inline({ simulate: 'do_not_honor' });
+    expect(refused.status).toBe(402);
+    const payment = refused.body.payment_intent_id as string;
+    const id = parsePublicId('pi', 'staging', payment)!;
+    const paymentMethodId = parsePublicId('pm', 'staging', await cardOf(shop))!;
+    const change = systemChange('staging', shop.id);
+    await database.db.update(paymentIntents).set({ driver: 'workflow', simulate: null }).where(eq(paymentIntents.id, id));
+    await transact(database.db, change, (tx) => confirmIntent(tx, change, { intentId: id, paymentMethodId }));
+    await settled(shop, payment, 'succeeded');
+    expect(await hasWorkflow(payment)).toBe(true);
+    expect(await moneyTaken(shop, payment)).toHaveLength(1);
   }, 180_000);
 });
 
