@@ -94,7 +94,8 @@ describe('signalbox start', () => {
 
   it('ends what a killed root left behind, keeps its data over kill -9 of everything, starts a process again that ends by itself, and stops when npm above it is gone without a word', async () => {
     const one = installation();
-    const before = await one.ready(one.run(['start', '--env', 'staging']));
+    const elsewhere = { SIGNALBOX_PORT_BASE: String(await freeBase()) };
+    const before = await one.ready(one.run(['start', '--env', 'staging'], { env: elsewhere }));
     const made = one.run(['account', 'create', 'Second']);
     expect(await made.exit).toBe(0);
     const token = /st_stg_\w+/.exec(made.output)![0];
