@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import {
   accessSync, chmodSync, chownSync, constants, cpSync, existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import type { ChildSpec } from './child.js';
 import type { Home } from './home.js';
@@ -25,11 +26,11 @@ interface Account {
 }
 
 /** Makes the cluster if there is none and answers how to start it. Durable: fsync and synchronous_commit stay on. */
-export function postgresChild(home: Home, options: PostgresOptions): ChildSpec {
+export async function postgresChild(home: Home, options: PostgresOptions, abort?: AbortSignal): Promise<ChildSpec> {
   const account = accountForServer();
   const binaries = binariesFor(account);
   const folder = dataFolder(home, account);
-  if (!existsSync(join(folder, 'PG_VERSION'))) initialise(folder, binaries, options.password, account);
+  if (!existsSync(join(folder, 'PG_VERSION'))) await initialise(folder, { binaries, password: options.password, account, abort });
   return {
     name: 'postgres',
     command: join(binaries, 'bin', 'postgres'),
@@ -177,8 +178,16 @@ function dataFolder(home: Home, account: Account | null): string {
   return folder;
 }
 
+interface Cluster {
+  binaries: string;
+  password: string;
+  account: Account | null;
+  /** Ends initdb. */
+  abort?: AbortSignal;
+}
+
 /** initdb fills a folder beside the final one first, so that a crash between leaves no half cluster. */
-function initialise(folder: string, binaries: string, password: string, account: Account | null): void {
+async function initialise(folder: string, { binaries, password, account, abort }: Cluster): Promise<void> {
   const passwordFile = `${folder}.password`;
   rmSync(folder, { recursive: true, force: true });
   const partial = join(dirname(folder), 'postgres.partial');
@@ -187,13 +196,13 @@ function initialise(folder: string, binaries: string, password: string, account:
   writeFileSync(passwordFile, password, { mode: 0o600 });
   if (account !== null) [partial, passwordFile].forEach((path) => chownSync(path, account.uid, account.gid));
   try {
-    execFileSync(
+    await promisify(execFile)(
       join(binaries, 'bin', 'initdb'),
       ['-D', partial, '-U', superuser, `--pwfile=${passwordFile}`, '--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--no-instructions'],
-      { ...account, cwd: dirname(folder), env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }, stdio: ['ignore', 'pipe', 'pipe'] },
+      { ...account, cwd: dirname(folder), env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }, signal: abort },
     );
   } catch (error) {
-    throw new Error(`initdb failed: ${(error as { stderr?: Buffer }).stderr?.toString().trim() ?? String(error)}`);
+    throw new Error(`initdb failed: ${(error as { stderr?: string }).stderr?.trim() || String(error)}`);
   } finally {
     rmSync(passwordFile, { force: true });
   }

@@ -151,7 +151,7 @@ class Starting {
   private async database(around: Surroundings): Promise<void> {
     if (!(this.options.env ?? process.env).DATABASE_URL) {
       this.options.progress('starting PostgreSQL');
-      await this.launch(postgresChild(this.home, { port: around.ports.postgres, password: around.secrets.postgresPassword }));
+      await this.launch(await postgresChild(this.home, { port: around.ports.postgres, password: around.secrets.postgresPassword }, this.options.abort));
     }
     for (const environment of this.options.environments) await createDatabase(databaseUrlOf(around.databaseBaseUrl, environment));
   }
