@@ -10,6 +10,8 @@ const drainLease = sql`interval '30 seconds'`;
 export interface EndpointToWake {
   id: string;
   accountId: string;
+  /** Of its last drain. */
+  epoch: number;
 }
 
 /**
@@ -31,7 +33,7 @@ export async function claimEndpointsToWake(db: Db, limit: number): Promise<Endpo
         order by e.wake_sent_at nulls first
         limit ${limit}
         for update skip locked)
-    returning id, account_id as "accountId"`);
+    returning id, account_id as "accountId", drain_epoch as epoch`);
   return rows;
 }
 

@@ -11,8 +11,8 @@ export const allowedKeys: ReadonlySet<string> = new Set([
   'event_id', 'exit_code', 'first', 'from', 'hint', 'host', 'id', 'invoice_id', 'kind', 'last', 'lease_token', 'level', 'limit',
   'message', 'method', 'migration', 'msg', 'name', 'namespace', 'next_attempt_at', 'object_id', 'object_ids', 'operation', 'outcome', 'payment_id',
   'payment_intent_id', 'pid', 'port', 'process', 'processor_id', 'queue', 'queues', 'reason', 'replayed', 'request_id', 'retry_in_ms', 'role',
-  'route', 'run_id', 'sequence', 'signal', 'stack', 'state', 'status', 'step', 'subscription_id', 'time', 'to', 'token_id', 'type', 'url',
-  'version', 'workflow_id', 'workflow_type',
+  'route', 'run_id', 'sequence', 'signal', 'stack', 'state', 'status', 'step', 'subscription_id', 'test_clock_id', 'time', 'to', 'token_id', 'type', 'url',
+  'version', 'webhook_job_id', 'workflow_id', 'workflow_type',
 ]);
 
 /** Text shaped like one of our secrets or like a card number, wherever it stands in a message or stack. */

@@ -4,14 +4,26 @@ const deadlineMs = 3_000;
 
 /**
  * Ends a workflow whose task fails again and again, because its history cannot be replayed: everything it knows stands in
- * rows, so the next wake starts it anew. `attempts`: tries of one task before its history counts as broken; each signal makes a new
- * task, so they stay few. @returns false where it runs, is gone, or has not failed often enough.
+ * rows, so the next wake starts it anew. `attempts`: tries of one task, or failed tasks without one that ended well between them, before
+ * its history counts as broken. @returns false where it runs, is gone, or has not failed often enough.
  */
 export function endStuckWorkflow(client: Client, workflowId: string, attempts: number): Promise<boolean> {
   return endWhere(client, workflowId, {
-    isOver: ({ pendingWorkflowTask }) => (pendingWorkflowTask?.attempt ?? 0) >= attempts,
+    isOver: async ({ pendingWorkflowTask, workflowExecutionInfo }) =>
+      (pendingWorkflowTask?.attempt ?? 0) >= attempts || (await failedAtLast(client, workflowExecutionInfo!.execution!)) >= attempts,
     reason: 'Its task fails again and again: it starts again from its row.',
   });
+}
+
+/** Events that are looked at: four to six for each task that failed after a signal. */
+const lastEvents = 40;
+
+/** Tasks that failed since the last that ended well. Each signal makes a new task, so its tries alone do not tell. */
+async function failedAtLast({ workflowService, options: { namespace } }: Client, execution: Execution): Promise<number> {
+  const { history } = await workflowService.getWorkflowExecutionHistoryReverse({ namespace, execution, maximumPageSize: lastEvents });
+  const events = history?.events ?? [];
+  const well = events.findIndex(({ workflowTaskCompletedEventAttributes: completed }) => completed);
+  return events.slice(0, well === -1 ? undefined : well).filter(({ workflowTaskFailedEventAttributes: failed }) => failed).length;
 }
 
 /** A task that lasts that long waits for a step that no worker has. */
@@ -34,13 +46,14 @@ function isSilent({ pendingActivities, pendingWorkflowTask }: Described): boolea
 }
 
 type Described = Awaited<ReturnType<WorkflowHandle['describe']>>['raw'];
+type Execution = NonNullable<NonNullable<Described['workflowExecutionInfo']>['execution']>;
 
-async function endWhere(client: Client, workflowId: string, { isOver, reason }: { isOver: (raw: Described) => boolean; reason: string }): Promise<boolean> {
+async function endWhere(client: Client, workflowId: string, { isOver, reason }: { isOver: (raw: Described) => boolean | Promise<boolean>; reason: string }): Promise<boolean> {
   const handle = client.workflow.getHandle(workflowId);
   try {
     return await client.withDeadline(Date.now() + deadlineMs, async () => {
       const { status, raw, runId } = await handle.describe();
-      if (status.name !== 'RUNNING' || !isOver(raw)) return false;
+      if (status.name !== 'RUNNING' || !(await isOver(raw))) return false;
       await client.workflow.getHandle(workflowId, runId).terminate(reason);
       return true;
     });

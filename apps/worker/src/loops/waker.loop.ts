@@ -1,10 +1,13 @@
 import type { Client } from '@temporalio/client';
+import { LRUCache } from 'lru-cache';
+import { webhookEndpointWorkflowId } from '../../../../libs/contracts/webhook-endpoint.contract.js';
 import type { Db } from '../../../../libs/db/client.js';
 import { claimEndpointsToWake, type EndpointToWake } from '../../../../libs/db/drain.writes.js';
 import { openWakeListener } from '../../../../libs/db/wake.js';
 import type { Environment } from '../../../../libs/domain/environment.js';
 import type { Logger } from '../../../../libs/telemetry/log.js';
 import { Pace } from '../../../../libs/temporal/pace.js';
+import { endSilentWorkflow, endStuckWorkflow } from '../../../../libs/temporal/stuck-workflow.js';
 import { wakeWebhookEndpoint } from '../../../../libs/temporal/webhook-endpoint.client.js';
 import { publicId } from '../../../../libs/views/ids.js';
 
@@ -22,6 +25,8 @@ const mostAtOnce = 8;
 const roundGapMs = 40;
 /** A thousand endpoints that hear one event are woken within 42 s, and payments beside them stay quick. */
 const perSecond = 24;
+/** A dispatcher that was woken for so long and began no drain has perhaps lost its history. */
+const inVainMs = 20_000;
 
 /**
  * Starts or wakes the dispatcher of every endpoint with due deliveries: at once after a NOTIFY, and by a poll as safety net. A
@@ -47,6 +52,8 @@ class Waker {
   private stopped = false;
   private healthy = true;
   private readonly pace = new Pace(perSecond);
+  /** Endpoints that were woken: after which drain, and since when. */
+  private readonly woken = new LRUCache<string, { epoch: number; since: number }>({ max: 50_000 });
 
   constructor(private readonly deps: WakerDeps) {}
 
@@ -78,13 +85,23 @@ class Waker {
     }
   }
 
-  private async wake({ id, accountId }: EndpointToWake): Promise<void> {
+  private async wake({ id, accountId, epoch }: EndpointToWake): Promise<void> {
     await this.pace.turn();
     const { client, environment } = this.deps;
-    await wakeWebhookEndpoint(client, {
-      endpointId: id,
-      endpoint: publicId('webhook_endpoint', environment, id),
-      account: publicId('acct', environment, accountId),
-    });
+    const endpoint = publicId('webhook_endpoint', environment, id);
+    const known = this.woken.get(id);
+    const wasInVain = known?.epoch === epoch && performance.now() - known.since > inVainMs;
+    if (wasInVain) await this.endIfBroken(endpoint);
+    await wakeWebhookEndpoint(client, { endpointId: id, endpoint, account: publicId('acct', environment, accountId) });
+    if (wasInVain || known?.epoch !== epoch) this.woken.set(id, { epoch, since: performance.now() });
+  }
+
+  /** The wake that follows begins it anew: what it knows stands in rows. */
+  private async endIfBroken(endpoint: string): Promise<void> {
+    const { client, log } = this.deps;
+    const workflowId = webhookEndpointWorkflowId(endpoint);
+    if ((await endStuckWorkflow(client, workflowId, 3)) || (await endSilentWorkflow(client, workflowId))) {
+      log.warn({ endpoint_id: endpoint }, 'a dispatcher that was woken in vain was ended');
+    }
   }
 }
