@@ -257,7 +257,7 @@ describe('a claim', () => {
     expect(await claimed(endpoint.id)).toBe(false);
     await stage.emit(endpoint.accountId, 1);
     const claims = await Promise.all(Array.from({ length: 8 }, () => claimEndpointsToWake(stage.db, 1000)));
-    expect(claims.flat().filter(({ id }) => id === endpoint.id)).toEqual([{ id: endpoint.id, accountId: endpoint.accountId }]);
+    expect(claims.flat().filter(({ id }) => id === endpoint.id)).toEqual([{ id: endpoint.id, accountId: endpoint.accountId, epoch: 0 }]);
 
     const { epoch } = (await beginDrain(stage.db, endpoint.id))!;
     await stage.update(endpoint.id, { wakeSentAt: null });
