@@ -35,7 +35,10 @@ export class CallbackQueue {
   constructor(private readonly settleMs: number) {}
 
   see(entry: LedgerEntry, book: Book): void {
-    if (entry.type === 'callback_delivered') this.waiting.delete(entry.event);
+    if (entry.type === 'callback_delivered') {
+      this.waiting.delete(entry.event);
+      this.release(entry, Date.parse(entry.at) + this.settleMs);
+    }
     const told = this.toldBy(entry, book);
     const payment = told && book.payments.get(told.payment);
     if (told && payment?.callback_url) this.add(entry, told, { payment, url: payment.callback_url, book });
@@ -60,8 +63,8 @@ export class CallbackQueue {
     });
   }
 
-  /** What was held back follows now. */
-  private release({ connection, reference }: PaymentRecord, dueAt: number): void {
+  /** What was held back follows what has arrived. */
+  private release({ connection, reference }: Pick<PaymentRecord, 'connection' | 'reference'>, dueAt: number): void {
     for (const callback of this.waiting.values()) {
       if (callback.connection === connection && callback.reference === reference && callback.dueAt === Number.POSITIVE_INFINITY) callback.dueAt = dueAt;
     }
@@ -77,7 +80,6 @@ export class CallbackQueue {
       }
       case 'payment_changed': {
         const { id, outcome, status } = entry.record;
-        if (outcome === 'reordered_callbacks') this.release(entry.record, Date.parse(entry.at) + this.settleMs);
         return { type: `payment.${status}`, payment: id, delayMs: outcome === 'late_callback' ? 3 * this.settleMs : 0 };
       }
       case 'operation':
