@@ -8,6 +8,7 @@ import { appendEvents } from '../../libs/db/event.writes.js';
 import { newId } from '../../libs/db/mint.js';
 import { verifyWebhook } from '../../libs/webhooks/verify.js';
 import { freshAccount, type TestAccount } from '../support/account.js';
+import { untilUndrained } from '../support/drain.js';
 import { untilShown } from '../support/events.js';
 import { clearTextOf } from '../support/history.js';
 import { openReceiver, status, type Received, type Receiver } from '../support/receiver.js';
@@ -127,13 +128,11 @@ describe('a webhook', () => {
     expect(verifyWebhook({ headers: newestOnly, body, secrets: [endpoint.secret] }, now).valid).toBe(false);
 
     await account.admin.post(`/webhook-endpoints/${endpoint.id}/rotate_secret`, { expire_after_seconds: 0 });
-    // A drain that runs knows its endpoint for a second.
-    const later = await eventually(async () => {
-      receiver.received.length = 0;
-      await account.admin.post(`/webhook-endpoints/${endpoint.id}/test`);
-      const tested = await first('webhook_endpoint.test');
-      return String(tested.headers['signature-digest']).split(',').length === 2 ? tested : null;
-    });
+    await untilUndrained(endpoint.id);
+    receiver.received.length = 0;
+    await account.admin.post(`/webhook-endpoints/${endpoint.id}/test`);
+    const later = await first('webhook_endpoint.test');
+    expect(String(later.headers['signature-digest']).split(',')).toHaveLength(2);
     expect(verifyWebhook({ ...later, secrets: [endpoint.secret, rotated.secret] }, now).valid).toBe(false);
   });
 

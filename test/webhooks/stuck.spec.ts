@@ -1,34 +1,25 @@
 import { Client, Connection } from '@temporalio/client';
-import { and, eq, sql } from 'drizzle-orm';
 import { webhookEndpointWorkflow, webhookEndpointWorkflowId, webhookQueue } from '../../libs/contracts/webhook-endpoint.contract.js';
-import { connect, type Database } from '../../libs/db/client.js';
-import { webhookEndpoints } from '../../libs/db/schema/index.js';
 import { endStuckWorkflow } from '../../libs/temporal/stuck-workflow.js';
-import { parsePublicId } from '../../libs/views/ids.js';
 import { freshAccount } from '../support/account.js';
+import { untilUndrained } from '../support/drain.js';
 import { openReceiver, type Receiver } from '../support/receiver.js';
 import { eventually, shared } from '../support/stack.js';
 
 let receiver: Receiver;
-let database: Database;
 let connection: Connection;
 let client: Client;
 
 beforeAll(async () => {
   receiver = await openReceiver();
-  database = connect(shared.databaseUrlStaging, { max: 1 });
   connection = await Connection.connect({ address: shared.temporalAddress });
   client = new Client({ connection, namespace: shared.namespaceStaging });
 });
 afterAll(async () => {
   await receiver?.close();
-  await database?.close();
   await connection?.close();
 });
 
-/** The drain of a dispatcher that was ended may go on for a moment. */
-const isDrainedByNobody = async (id: string) =>
-  (await database.db.$count(webhookEndpoints, and(eq(webhookEndpoints.id, id), sql`coalesce(drain_until, '-infinity') < clock_timestamp()`))) === 1;
 const customersHeard = () => receiver.received.filter(({ event }) => event.type === 'customer.created').length;
 
 describe('an endpoint whose dispatcher fails at each of its tasks', () => {
@@ -41,7 +32,7 @@ describe('an endpoint whose dispatcher fails at each of its tasks', () => {
     const workflowId = webhookEndpointWorkflowId(id);
     await client.workflow.getHandle(workflowId).terminate('a spec');
     await client.workflow.start('noSuchWorkflow', { workflowId, taskQueue: webhookQueue });
-    await eventually(() => isDrainedByNobody(parsePublicId('webhook_endpoint', 'staging', id)!), { timeoutMs: 60_000 });
+    await untilUndrained(id);
     await account.admin.post('/customers/', { email: 'after@example.com' });
     await eventually(() => customersHeard() === 2, { timeoutMs: 200_000 });
     expect((await client.workflow.getHandle(workflowId).describe()).type).toBe(webhookEndpointWorkflow);
