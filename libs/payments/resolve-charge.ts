@@ -73,7 +73,8 @@ async function read(deps: PaymentDeps, held: HeldPayment, { charge, connection, 
 
 /**
  * Absent for certain: closed for sending, `settle_after` past the last send, and a confirmed cancel, or two strongly
- * consistent reads `settle_after` apart that did not find it. Anything less stays unknown.
+ * consistent reads `settle_after` apart that did not find it. Anything less stays unknown. A test clock does not wait for what real
+ * time may still bring: there the processor closes the reference, and what arrives later is refused.
  */
 async function absent(deps: PaymentDeps, held: HeldPayment, { charge, connection, capabilities }: Reading): Promise<HeldPayment> {
   const now = held.clock();
@@ -81,8 +82,9 @@ async function absent(deps: PaymentDeps, held: HeldPayment, { charge, connection
   if (charge.outcomeClass !== 'unknown' || capabilities.lookup !== 'strong' || !settled) {
     return recordCharge(deps, held, charge, { outcomeClass: (charge.outcomeClass ?? 'unknown') as PaymentOutcome['outcomeClass'] });
   }
-  if (charge.processorPaymentId && deps.processors.processorFor(connection.kind).prepare) return cancelPrepared(deps, held, charge, connection);
-  if (charge.absentAt && (held.onClock || now >= charge.absentAt.getTime() + capabilities.settleAfterMs)) {
+  const isPrepared = charge.processorPaymentId && deps.processors.processorFor(connection.kind).prepare;
+  if (isPrepared || held.onClock) return closeAtProcessor(deps, held, charge, connection);
+  if (charge.absentAt && now >= charge.absentAt.getTime() + capabilities.settleAfterMs) {
     return recordCharge(deps, held, charge, {
       outcomeClass: 'not_sent',
       declineCode: 'processing_error',
@@ -101,8 +103,8 @@ async function absent(deps: PaymentDeps, held: HeldPayment, { charge, connection
   });
 }
 
-/** The payment is there and was not confirmed: once its processor has cancelled it, it never can be. */
-async function cancelPrepared(deps: PaymentDeps, held: HeldPayment, charge: ChargeRow, connection: OpenConnection): Promise<HeldPayment> {
+/** Nothing was taken: once its processor has cancelled what was made unconfirmed, or its reference, nothing ever can be. */
+async function closeAtProcessor(deps: PaymentDeps, held: HeldPayment, charge: ChargeRow, connection: OpenConnection): Promise<HeldPayment> {
   if (!(await deps.leases.mayDial(held.lease))) throw new LeaseLost();
   const reference = `${charge.reference}-close`;
   const answer = await deps.processors.processorFor(connection.kind).void(connection, {
@@ -115,6 +117,6 @@ async function cancelPrepared(deps: PaymentDeps, held: HeldPayment, charge: Char
   return recordCharge(deps, held, charge, {
     outcomeClass: 'not_sent',
     declineCode: 'processing_error',
-    rawMessage: 'Cancelled at the processor, where it had never been confirmed.',
+    rawMessage: charge.processorPaymentId ? 'Cancelled at the processor, where it had never been confirmed.' : 'The processor does not know the attempt, and closed its reference.',
   });
 }
