@@ -30,6 +30,7 @@ import {
 } from '../contracts/subscription.contract.js';
 import { DomainError } from '../errors/domain-error.js';
 import { isTemporalOutage } from './connection.js';
+import { endStuckWorkflow } from './stuck-workflow.js';
 import { oneRun, searchable, untilAnswered } from './workflow-options.js';
 
 /** How long a caller waits for a command's answer. */
@@ -37,6 +38,7 @@ export const commandDeadlineMs = 9_500;
 /** How long inside of it the workflow waits for a payment. */
 export const paymentWaitMs = 9_000;
 const signalDeadlineMs = 3_000;
+const failuresOfStuck = 3;
 
 const definitions = {
   pause: pauseSubscription,
@@ -102,8 +104,19 @@ interface Asked<A, R> {
   updateId?: string;
 }
 
-async function update<A, R>(client: Client, { start, creates, definition, args, updateId }: Asked<A, R>): Promise<R | null> {
+async function update<A, R>(client: Client, asked: Asked<A, R>): Promise<R | null> {
   const deadline = Date.now() + commandDeadlineMs;
+  try {
+    const answer = await call(client, asked, deadline);
+    if (answer === null && !asked.creates) await endIfStuck(client, asked.start);
+    return answer;
+  } catch (error) {
+    if (asked.creates || !isUnavailable(error) || !(await endIfStuck(client, asked.start))) throw error;
+    return call(client, asked, Math.max(deadline, Date.now() + signalDeadlineMs));
+  }
+}
+
+function call<A, R>(client: Client, { start, creates, definition, args, updateId }: Asked<A, R>, deadline: number): Promise<R | null> {
   return untilAnswered(async () => {
     try {
       return await client.withDeadline(deadline, () =>
@@ -120,6 +133,18 @@ async function update<A, R>(client: Client, { start, creates, definition, args, 
       throw error;
     }
   });
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof DomainError && error.code === 'service_unavailable';
+}
+
+/**
+ * A workflow whose history cannot be replayed answers no call, also that of a subscription that is not due for a year: whoever calls it
+ * ends it, and the next call begins it again from its row.
+ */
+function endIfStuck(client: Client, { subscription }: SubscriptionStart): Promise<boolean> {
+  return endStuckWorkflow(client, subscriptionWorkflowId(subscription), failuresOfStuck).catch(() => false);
 }
 
 /** Wakes the subscription's workflow, or starts it again from its row. */

@@ -1,0 +1,48 @@
+import { Client, Connection } from '@temporalio/client';
+import { subscriptionQueue, subscriptionWorkflow, subscriptionWorkflowId } from '../../libs/contracts/subscription.contract.js';
+import { cardOf } from '../payments/shop.js';
+import { eventually, shared } from '../support/stack.js';
+import { becomes, invoicesOf, openStore, subscribe, takenFor, type Store } from './store.js';
+
+let store: Store;
+let connection: Connection;
+let client: Client;
+
+beforeAll(async () => {
+  connection = await Connection.connect({ address: shared.temporalAddress });
+  client = new Client({ connection, namespace: shared.namespaceStaging });
+  store = await openStore();
+});
+afterAll(() => connection?.close());
+
+/** A run under the subscription's id whose task fails each time, as one does whose history cannot be replayed. */
+async function breakWorkflow(id: string): Promise<void> {
+  const workflowId = subscriptionWorkflowId(id);
+  await client.workflow.getHandle(workflowId).terminate('a spec');
+  await client.workflow.start('noSuchWorkflow', { workflowId, taskQueue: subscriptionQueue });
+}
+
+const typeOf = async (id: string) => (await client.workflow.getHandle(subscriptionWorkflowId(id)).describe()).type;
+
+describe('a subscription whose workflow fails at each of its tasks', () => {
+  it('takes a command though nothing is due for long: the call that finds it so begins it anew', async () => {
+    const { id } = await subscribe(store, { trial_period_days: 300 });
+    await breakWorkflow(id);
+    await eventually(async () => (await store.admin.post(`/subscriptions/${id}/cancel`, {})).status === 200, { timeoutMs: 120_000 });
+    await becomes(store, id, { status: 'cancelled' });
+  }, 240_000);
+
+  it('moves with its test clock, and is charged once', async () => {
+    const clock = (await store.admin.post('/test-clocks/', { frozen_time: '2030-01-01T00:00:00Z' })).body.id;
+    const customer = (await store.admin.post('/customers/', { email: 'broken@example.com', test_clock_id: clock })).body.id;
+    const card = await cardOf({ ...store, customer });
+    const { id } = await subscribe(store, { customer_id: customer, payment_method_id: card, trial_end: '2030-01-10T00:00:00Z' });
+    await breakWorkflow(id);
+    await store.admin.post(`/test-clocks/${clock}/advance`, { frozen_time: '2030-01-20T00:00:00Z' });
+    await eventually(async () => (await store.admin.get(`/test-clocks/${clock}`)).body.status === 'ready', { timeoutMs: 150_000 });
+    await becomes(store, id, { status: 'active', billing_status: 'current' });
+    const [invoice] = (await invoicesOf(store, id)).filter(({ total_amount_atom }) => total_amount_atom > 0);
+    expect(await takenFor(store, invoice)).toHaveLength(1);
+    expect(await typeOf(id)).toBe(subscriptionWorkflow);
+  }, 240_000);
+});
