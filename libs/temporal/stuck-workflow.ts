@@ -9,10 +9,13 @@ const deadlineMs = 3_000;
  */
 export function endStuckWorkflow(client: Client, workflowId: string, attempts: number): Promise<boolean> {
   return endWhere(client, workflowId, {
-    isOver: async ({ pendingWorkflowTask, workflowExecutionInfo }) =>
-      (pendingWorkflowTask?.attempt ?? 0) >= attempts || (await failedAtLast(client, workflowExecutionInfo!.execution!)) >= attempts,
+    isOver: (described) => isStuck(client, described, attempts),
     reason: 'Its task fails again and again: it starts again from its row.',
   });
+}
+
+async function isStuck(client: Client, { pendingWorkflowTask, workflowExecutionInfo }: Described, attempts: number): Promise<boolean> {
+  return (pendingWorkflowTask?.attempt ?? 0) >= attempts || (await failedAtLast(client, workflowExecutionInfo!.execution!)) >= attempts;
 }
 
 /** Events that are looked at: four to six for each task that failed after a signal. */
@@ -36,6 +39,14 @@ const startedTask = 2;
  */
 export function endSilentWorkflow(client: Client, workflowId: string): Promise<boolean> {
   return endWhere(client, workflowId, { isOver: isSilent, reason: 'It was called and did not move: it starts again from its row.' });
+}
+
+/** Either of both, for one that was called in vain. @returns false where it is at work, or gone. */
+export function endBrokenWorkflow(client: Client, workflowId: string, attempts: number): Promise<boolean> {
+  return endWhere(client, workflowId, {
+    isOver: async (described) => isSilent(described) || (await isStuck(client, described, attempts)),
+    reason: 'It was called again and again and did not move: it starts again from its row.',
+  });
 }
 
 function isSilent({ pendingActivities, pendingWorkflowTask }: Described): boolean {

@@ -7,7 +7,7 @@ import { openWakeListener } from '../../../../libs/db/wake.js';
 import type { Environment } from '../../../../libs/domain/environment.js';
 import type { Logger } from '../../../../libs/telemetry/log.js';
 import { Pace } from '../../../../libs/temporal/pace.js';
-import { endSilentWorkflow, endStuckWorkflow } from '../../../../libs/temporal/stuck-workflow.js';
+import { endBrokenWorkflow } from '../../../../libs/temporal/stuck-workflow.js';
 import { wakeWebhookEndpoint } from '../../../../libs/temporal/webhook-endpoint.client.js';
 import { publicId } from '../../../../libs/views/ids.js';
 
@@ -99,8 +99,7 @@ class Waker {
   /** The wake that follows begins it anew: what it knows stands in rows. */
   private async endIfBroken(endpoint: string): Promise<void> {
     const { client, log } = this.deps;
-    const workflowId = webhookEndpointWorkflowId(endpoint);
-    if ((await endStuckWorkflow(client, workflowId, 3)) || (await endSilentWorkflow(client, workflowId))) {
+    if (await endBrokenWorkflow(client, webhookEndpointWorkflowId(endpoint), 3)) {
       log.warn({ endpoint_id: endpoint }, 'a dispatcher that was woken in vain was ended');
     }
   }
