@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
 import type { Config } from '../../../libs/config/config.js';
 import type { QueueName } from '../../../libs/config/variables.js';
+import { dropContext } from './activity-context.js';
 
 interface Around {
   connection: NativeConnection;
@@ -46,6 +47,7 @@ function createWorker(config: Config, taskQueue: QueueName, { connection, activi
     activities: activities[taskQueue],
     shutdownGraceTime: config.shutdownGraceSeconds * 1000,
     reuseV8Context: true,
+    interceptors: { activity: [dropContext(connection)] },
     ...activationLimit,
     ...sizeOf(config, taskQueue),
   });
