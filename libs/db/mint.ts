@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { toUUID, typeidUnboxed } from 'typeid-js';
+import { v7 } from 'uuid';
 
 /** A new UUIDv7: rises with time, so primary keys stay dense. */
 export function newId(): string {
-  return toUUID(typeidUnboxed());
+  return v7();
 }
 
 /** The same UUID for the same parts, for commands and rows that a second run must find again. */

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { fromString, fromUUID, toUUID } from 'typeid-js';
 import { environmentMarker, type Environment } from '../domain/environment.js';
 
@@ -21,9 +22,18 @@ export function kindName(kind: IdKind): string {
   return kindNames[kind] ?? kind;
 }
 
+/** One payment shows its own id, its account's and its customer's a dozen times. */
+const shown = new LRUCache<string, string>({ max: 20_000 });
+
 /** `<kind>_<prod|stg>_<26 characters>` for a UUID. */
 export function publicId(kind: IdKind, environment: Environment, uuid: string): string {
-  return String(fromUUID(uuid, `${kind}_${environmentMarker[environment]}`));
+  const prefix = `${kind}_${environmentMarker[environment]}`;
+  const key = `${prefix}_${uuid}`;
+  const known = shown.get(key);
+  if (known !== undefined) return known;
+  const id = String(fromUUID(uuid, prefix));
+  shown.set(key, id);
+  return id;
 }
 
 /** The UUID inside a public id, or null if it is malformed, of another kind or of another environment. */
