@@ -63,8 +63,13 @@ export async function subEvents(store: Store, id: string): Promise<string[]> {
   return (await eventTypes(store, id)).map((type) => type.replace('customer.subscription.', ''));
 }
 
-/** What the provider holds for one invoice, over all attempts. */
+/** What the provider took and kept for one invoice, over all attempts. */
 export async function takenFor(store: Store, invoice: Answer['body']): Promise<LedgerPayment[]> {
+  return (await heldFor(store, invoice)).filter((payment) => payment.amount_captured > payment.amount_refunded);
+}
+
+/** What the provider knows of one invoice, over all attempts. */
+export async function heldFor(store: Store, invoice: Answer['body']): Promise<LedgerPayment[]> {
   const intent = (await store.admin.get(`/payment-intents/${invoice.latest_payment_intent_id}`)).body;
   const reference = `${invoice.subscription_id}:${Math.floor(Date.parse(invoice.period_start) / 1000)}`;
   const found = new Map<string, LedgerPayment>();
@@ -73,7 +78,7 @@ export async function takenFor(store: Store, invoice: Answer['body']): Promise<L
     const { payments } = (await response.json()) as { payments: LedgerPayment[] };
     for (const payment of payments) found.set(payment.id, payment);
   }
-  return [...found.values()].filter((payment) => payment.amount_captured > payment.amount_refunded);
+  return [...found.values()];
 }
 
 /** A daily anchor such that the first period ends in about `seconds`. */

@@ -1,7 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { subscriptionQueue, subscriptionWorkflow, subscriptionWorkflowId } from '../../libs/contracts/subscription.contract.js';
-import { cardOf } from '../payments/shop.js';
 import { eventually, shared } from '../support/stack.js';
+import { advanceTo, onClock } from '../test-clocks/hall.js';
 import { becomes, invoicesOf, openStore, subscribe, takenFor, type Store } from './store.js';
 
 let store: Store;
@@ -33,13 +33,10 @@ describe('a subscription whose workflow fails at each of its tasks', () => {
   }, 240_000);
 
   it('moves with its test clock, and is charged once', async () => {
-    const clock = (await store.admin.post('/test-clocks/', { frozen_time: '2030-01-01T00:00:00Z' })).body.id;
-    const customer = (await store.admin.post('/customers/', { email: 'broken@example.com', test_clock_id: clock })).body.id;
-    const card = await cardOf({ ...store, customer });
-    const { id } = await subscribe(store, { customer_id: customer, payment_method_id: card, trial_end: '2030-01-10T00:00:00Z' });
+    const hall = await onClock(store, '2030-01-01T00:00:00Z');
+    const { id } = await subscribe(hall, { trial_end: '2030-01-10T00:00:00Z' });
     await breakWorkflow(id);
-    await store.admin.post(`/test-clocks/${clock}/advance`, { frozen_time: '2030-01-20T00:00:00Z' });
-    await eventually(async () => (await store.admin.get(`/test-clocks/${clock}`)).body.status === 'ready', { timeoutMs: 150_000 });
+    await advanceTo(hall, '2030-01-20T00:00:00Z', 150_000);
     await becomes(store, id, { status: 'active', billing_status: 'current' });
     const [invoice] = (await invoicesOf(store, id)).filter(({ total_amount_atom }) => total_amount_atom > 0);
     expect(await takenFor(store, invoice)).toHaveLength(1);
