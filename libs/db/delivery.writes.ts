@@ -86,7 +86,7 @@ function recording({ endpointId, epoch, records }: Recording, fence: { set: SQL;
         next_attempt_at = case when r.status = 'pending' then clock_timestamp() + r.delay * interval '1 millisecond' end,
         finished_at = case when r.status <> 'pending' then clock_timestamp() end
       from r, fence
-      where d.id = r.delivery and (d.status = 'pending' or (r.status = 'delivered' and d.status <> 'delivered'))),
+      where d.id = any(array(select delivery from r)) and d.id = r.delivery and (d.status = 'pending' or (r.status = 'delivered' and d.status <> 'delivered'))),
     written as (
       insert into webhook_attempts (id, account_id, delivery_id, endpoint_id, event_id, number, url, started_at, duration_ms, timings, address,
              request_headers, response_headers, response_status, response_text, error, detail)
