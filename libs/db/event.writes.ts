@@ -253,7 +253,7 @@ export function previousValues(before: object, after: object): Record<string, un
   const old: Record<string, unknown> = {};
   const [then, now] = [before as Record<string, unknown>, after as Record<string, unknown>];
   for (const key of new Set([...Object.keys(then), ...Object.keys(now)])) {
-    if (JSON.stringify(then[key]) !== JSON.stringify(now[key])) old[key] = then[key] ?? null;
+    if (then[key] !== now[key] && JSON.stringify(then[key]) !== JSON.stringify(now[key])) old[key] = then[key] ?? null;
   }
   return old;
 }

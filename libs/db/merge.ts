@@ -35,7 +35,7 @@ export function rowsAt(place: Place | null, answers: readonly Row[][]): Row[] {
 export function together<Each extends { statements: readonly Statement[] }>(group: readonly Each[]): { statements: Statement[]; parts: Part<Each>[] } {
   const statements: Statement[] = mergedInserts(group.map((each) => each.statements.filter(({ insert }) => insert)));
   const guards: Statement[] = [];
-  const shared = new Map<string, number>();
+  const shared: Shared = new Map();
   const lists = new Map<string, { index: number; values: unknown[][] }>();
   const placed = (statement: Statement): Place | null => {
     if (statement.insert) return null;
@@ -48,10 +48,15 @@ export function together<Each extends { statements: readonly Statement[] }>(grou
   return { statements: [...statements, ...guards], parts };
 }
 
-function sharedIndex(known: Map<string, number>, guards: Statement[], statement: Statement): number {
-  const key = JSON.stringify([statement.text, statement.values]);
-  const index = known.get(key) ?? guards.push(statement) - 1;
-  known.set(key, index);
+/** Where a guard stands: by its text, then by its values. */
+type Shared = Map<string, Map<string, number>>;
+
+function sharedIndex(known: Shared, guards: Statement[], statement: Statement): number {
+  let alike = known.get(statement.text);
+  if (!alike) known.set(statement.text, (alike = new Map()));
+  const values = JSON.stringify(statement.values);
+  const index = alike.get(values) ?? guards.push(statement) - 1;
+  alike.set(values, index);
   return index;
 }
 

@@ -15,6 +15,17 @@ export type Values<Table extends PgTable> = { [K in keyof InferInsertModel<Table
 interface Shape {
   name: string;
   columns: Map<string, { name: string; column: PgColumn }>;
+  /** By their keys, as inserts so far had them: few. */
+  inserts: InsertKeys[];
+}
+
+interface InsertKeys {
+  keys: readonly string[];
+  columns: readonly PgColumn[];
+  /** `insert into "table" ("column", …) values`. */
+  into: string;
+  /** `(?, ?, …)`. */
+  plainRow: string;
 }
 
 const shapes = new Map<PgTable, Shape>();
@@ -23,7 +34,7 @@ function shapeOf(table: PgTable): Shape {
   let shape = shapes.get(table);
   if (!shape) {
     const columns = Object.entries(getTableColumns(table)).map(([key, column]) => [key, { name: snake(key), column: column as PgColumn }] as const);
-    shape = { name: getTableName(table), columns: new Map(columns) };
+    shape = { name: getTableName(table), columns: new Map(columns), inserts: [] };
     shapes.set(table, shape);
   }
   return shape;
@@ -35,8 +46,9 @@ function snake(key: string): string {
 
 const texts = new Map<string, string>();
 
-/** Most texts that are kept: shapes of statements are few. */
+/** Most texts that are kept, and kinds of insert per table: shapes of statements are few. */
 const mostTexts = 2_000;
+const mostInserts = 20;
 
 function textOf(key: string, make: () => string): string {
   const known = texts.get(key);
@@ -48,14 +60,31 @@ function textOf(key: string, make: () => string): string {
 
 /** Inserts rows that all have the same keys; what is undefined takes its default. */
 export function insertStatement<Table extends PgTable>(table: Table, rows: readonly Values<Table>[]): Statement {
-  const { name, columns } = shapeOf(table);
-  const keys = Object.keys(rows[0]!).filter((key) => rows[0]![key as keyof Values<Table>] !== undefined);
+  const { keys, columns, into, plainRow } = insertKeys(table, rows[0]!);
   const values: unknown[] = [];
-  const patterns = rows.map((row) => `(${keys.map((key) => cell(columns.get(key)!.column, row[key as keyof Values<Table>], values)).join(', ')})`);
-  const into = textOf(`into ${name} ${keys.join(',')}`, () => `insert into ${quoted(name)} (${keys.map((key) => quoted(columns.get(key)!.name)).join(', ')}) values`);
+  const patterns = rows.map((row) => {
+    const before = values.length;
+    const cells = keys.map((key, index) => cell(columns[index]!, row[key as keyof Values<Table>], values));
+    return values.length - before === keys.length ? plainRow : `(${cells.join(', ')})`;
+  });
   const [first] = patterns as [string];
   const insert = patterns.every((each) => each === first) ? { into, row: first, rows: rows.length } : undefined;
   return { text: insert ? insertText(insert) : numbered(`${into} ${patterns.join(', ')}`), values, ...(insert ? { insert } : {}) };
+}
+
+function insertKeys(table: PgTable, row: object): InsertKeys {
+  const { name, columns, inserts } = shapeOf(table);
+  const keys = Object.keys(row).filter((key) => row[key as keyof typeof row] !== undefined);
+  const known = inserts.find((each) => each.keys.length === keys.length && each.keys.every((key, index) => key === keys[index]));
+  if (known) return known;
+  const made = {
+    keys,
+    columns: keys.map((key) => columns.get(key)!.column),
+    into: `insert into ${quoted(name)} (${keys.map((key) => quoted(columns.get(key)!.name)).join(', ')}) values`,
+    plainRow: `(${keys.map(() => '?').join(', ')})`,
+  };
+  if (inserts.length < mostInserts) inserts.push(made);
+  return made;
 }
 
 /** The text of an insert of so many rows. */

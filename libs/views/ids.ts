@@ -22,17 +22,18 @@ export function kindName(kind: IdKind): string {
   return kindNames[kind] ?? kind;
 }
 
-/** One payment shows its own id, its account's and its customer's a dozen times. */
-const shown = new LRUCache<string, string>({ max: 20_000 });
+/** One payment shows its own id, its account's and its customer's a dozen times. By kind and environment: so a UUID is the key as it is. */
+const shown = { production: new Map<IdKind, LRUCache<string, string>>(), staging: new Map<IdKind, LRUCache<string, string>>() };
+const shownOfKind = 5_000;
 
 /** `<kind>_<prod|stg>_<26 characters>` for a UUID. */
 export function publicId(kind: IdKind, environment: Environment, uuid: string): string {
-  const prefix = `${kind}_${environmentMarker[environment]}`;
-  const key = `${prefix}_${uuid}`;
-  const known = shown.get(key);
-  if (known !== undefined) return known;
-  const id = String(fromUUID(uuid, prefix));
-  shown.set(key, id);
+  let known = shown[environment].get(kind);
+  if (!known) shown[environment].set(kind, (known = new LRUCache({ max: shownOfKind })));
+  const before = known.get(uuid);
+  if (before !== undefined) return before;
+  const id = String(fromUUID(uuid, `${kind}_${environmentMarker[environment]}`));
+  known.set(uuid, id);
   return id;
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Pool } from 'undici';
-import { load, paced, percentile, type Sample } from './measure.js';
+import { load, paced, percentile, pooled, type Sample } from './measure.js';
 import { show, type Report } from './report.js';
 import { until, type Stage } from './stage.js';
 import { startSubprocess } from './subprocess.js';
@@ -23,20 +23,34 @@ export async function measureAdded(report: Report, stage: Stage, { quick }: { qu
   report.add('workflow at 10/s over the provider\'s p50', `p50 ${over.toFixed(1)} ms, ${durable.errors} errors`, '≤ 40 ms', over <= 40);
 }
 
+const saturating = [32, 64] as const;
+
 /** As many inline payments as the machine takes, with and without an endpoint. */
 export async function measureInline(report: Report, stage: Stage, { quick }: { quick: boolean }): Promise<void> {
-  const minute = { callers: 32, operations: 10_000_000, seconds: quick ? 6 : 60 };
-  const free = await load(() => stage.pay(inline), minute);
-  report.add('inline payments without endpoints, 32 callers, a minute', show(free), '≥ 600/s', free.rate >= 600 && free.errors === 0);
+  const run = { operations: 10_000_000, seconds: quick ? 6 : 60 };
+  const free: Sample[] = [];
+  for (const callers of saturating) {
+    const sample = await load(() => stage.pay(inline), { ...run, callers });
+    free.push(sample);
+    report.add(`inline payments without endpoints, ${callers} callers, a minute`, show(sample));
+  }
+  const rate = Math.max(...free.map((sample) => sample.rate));
+  report.add('inline payments without endpoints', free.map((sample) => `${sample.rate.toFixed(0)}/s`).join(' and '), '≥ 600/s', rate >= 600 && free.every(({ errors }) => errors === 0));
 
   const receiver = await startSubprocess('receiver', {});
   const endpoint = await stage.call('POST', '/webhook-endpoints/', { url: receiver.url });
-  const heard = await load(() => stage.pay(inline), { ...minute, seconds: quick ? 6 : 30 });
-  const ended = performance.now();
-  await until(async () => (await stage.pendingDeliveries()) === 0);
-  const backlog = (performance.now() - ended) / 1000;
-  await receiver.ask<ReceiverReport>('reset');
-  report.add('inline payments with one endpoint on all events', `${show(heard)}; backlog ${backlog.toFixed(1)} s`, '≥ 400/s, backlog ≤ 1 s', heard.rate >= 400 && backlog <= 1);
+  const heard: (Sample & { backlog: number })[] = [];
+  for (const callers of saturating) {
+    const sample = await load(() => stage.pay(inline), { ...run, callers, seconds: quick ? 6 : 30 });
+    const ended = performance.now();
+    await until(async () => (await stage.pendingDeliveries()) === 0);
+    const backlog = (performance.now() - ended) / 1000;
+    await receiver.ask<ReceiverReport>('reset');
+    heard.push({ ...sample, backlog });
+    report.add(`inline payments with one endpoint on all events, ${callers} callers`, `${show(sample)}; backlog ${backlog.toFixed(1)} s`);
+  }
+  report.add('inline payments with one endpoint on all events', heard.map((each) => `${each.rate.toFixed(0)}/s`).join(' and '), '≥ 400/s, backlog ≤ 1 s',
+    heard.some((each) => each.rate >= 400 && each.backlog <= 1));
   await stage.call('DELETE', `/webhook-endpoints/${endpoint.id}`);
   receiver.stop();
 }
@@ -77,13 +91,39 @@ async function providerAlone(stage: Stage, pace: { perSecond: number; seconds: n
   }
 }
 
-/** Payments at one connection while another never answers: ten a second go there until its breaker opens; their time-outs and lookups follow. */
+/** Until the payments of a round want to be looked at only now and then. */
+const restMs = 20_000;
+
+/**
+ * Payments at one connection while another never answers: ten a second go there until its breaker opens; their time-outs and lookups
+ * follow. By turns without and with it, so that both see the same machine.
+ */
 export async function measureHanging(report: Report, stage: Stage, { quick }: { quick: boolean }): Promise<void> {
+  const rounds: HangingRound[] = [];
+  for (let left = quick ? 1 : 3; left > 0; left -= 1) {
+    rounds.push(await hangingRound(stage, { perSecond: 40, seconds: quick ? 12 : 24 }));
+    if (left > 1) await new Promise((resolve) => setTimeout(resolve, restMs));
+  }
+  const [calm, beside] = [pooled(rounds.map((round) => round.calm)), pooled(rounds.map((round) => round.beside))];
+  const each = rounds.map((round) => (round.beside.p99 / round.calm.p99).toFixed(2)).join(', ');
+  const ratio = beside.p99 / calm.p99;
+  report.add('inline at 40/s', show(calm));
+  report.add(`the same while another processor hangs, whose breaker opened after ${rounds.map(({ openedAfter }) => openedAfter.toFixed(1)).join(', ')} s`,
+    `${show(beside)}; p99 × ${ratio.toFixed(2)}${rounds.length > 1 ? ` (one by one ${each})` : ''}`, '≤ 1.5', ratio <= 1.5 && beside.errors === 0);
+}
+
+interface HangingRound {
+  calm: Sample;
+  beside: Sample;
+  /** Seconds. */
+  openedAfter: number;
+}
+
+async function hangingRound(stage: Stage, run: { perSecond: number; seconds: number }): Promise<HangingRound> {
   const hanging = await stage.call('POST', '/payment-processors/', { name: 'hanging', kind: 'simulator', settings: { outcome: 'timeout_before_charge' } });
   const alone = { strategy: 'priority', processors: [hanging.id] };
   const route = await stage.call('POST', '/payment-routes/', { name: 'hanging', route_configuration: { rules: [], default: alone } });
-  const run = { perSecond: 40, seconds: quick ? 12 : 24 };
-  const { measured: calm, disk } = await besideDisk(() => paced(() => stage.pay(inline), run));
+  const calm = await paced(() => stage.pay(inline), run);
   let isOpen = false;
   const hangs = paced(async () => {
     await stage.call('POST', '/payment-intents/', { ...stage.wish, ...inline, payment_route_id: route.id }).catch(() => undefined);
@@ -96,12 +136,10 @@ export async function measureHanging(report: Report, stage: Stage, { quick }: { 
     isOpen = true;
     return (performance.now() - began) / 1000;
   });
-  const { measured: beside, disk: later } = await besideDisk(() => paced(() => stage.pay(inline), run));
-  const ratio = beside.p99 / calm.p99;
-  report.add('inline at 40/s', `${show(calm)}; the disk meanwhile ${disk}`);
-  report.add(`the same while another processor hangs, whose breaker opened after ${(await opened).toFixed(1)} s`, `${show(beside)}; p99 × ${ratio.toFixed(2)}; the disk meanwhile ${later}`, '≤ 1.5',
-    ratio <= 1.5 && beside.errors === 0);
+  const beside = await paced(() => stage.pay(inline), run);
+  const openedAfter = await opened;
   await stage.call('DELETE', `/payment-routes/${route.id}`);
   await stage.call('DELETE', `/payment-processors/${hanging.id}`);
   await hangs;
+  return { calm, beside, openedAfter };
 }

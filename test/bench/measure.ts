@@ -7,6 +7,8 @@ export interface Sample {
   p99: number;
   count: number;
   errors: number;
+  /** Milliseconds, in the order in which they ended. */
+  latencies: readonly number[];
 }
 
 export interface Load {
@@ -40,7 +42,17 @@ export async function load(operation: (index: number) => Promise<void>, { caller
   await Promise.all(Array.from({ length: callers }, caller));
   const took = (performance.now() - begin) / 1000;
   if (latencies.length === 0) throw new Error(`no operation succeeded: ${String(lastError)}`);
-  return { rate: latencies.length / took, p50: percentile(latencies, 0.5), p99: percentile(latencies, 0.99), count: latencies.length, errors };
+  return sampleOf(latencies, { took, errors });
+}
+
+function sampleOf(latencies: readonly number[], { took, errors }: { took: number; errors: number }): Sample {
+  return { rate: latencies.length / took, p50: percentile(latencies, 0.5), p99: percentile(latencies, 0.99), count: latencies.length, errors, latencies };
+}
+
+/** Several runs as one: a tail of many short runs says more than the tail of one. */
+export function pooled(samples: readonly Sample[]): Sample {
+  const sum = (of: (sample: Sample) => number) => samples.reduce((total, sample) => total + of(sample), 0);
+  return sampleOf(samples.flatMap(({ latencies }) => latencies), { took: sum(({ count, rate }) => count / rate), errors: sum(({ errors }) => errors) });
 }
 
 export interface Pace {
@@ -68,8 +80,7 @@ export async function paced(operation: (index: number) => Promise<void>, { perSe
     void one.finally(() => running.delete(one));
   }
   await Promise.all(running);
-  const took = (performance.now() - begin) / 1000;
-  return { rate: latencies.length / took, p50: percentile(latencies, 0.5), p99: percentile(latencies, 0.99), count: latencies.length, errors };
+  return sampleOf(latencies, { took: (performance.now() - begin) / 1000, errors });
 }
 
 export function percentile(values: readonly number[], share: number): number {
