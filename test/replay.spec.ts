@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { Client, Connection } from '@temporalio/client';
 import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { cardOf, openShop, pay, settled, type Shop } from './payments/shop.js';
 import { becomes, invoicesOf, openStore, subscribe, type Store } from './subscriptions/store.js';
+import { openEngine, type Engine } from './support/engine.js';
 import { openReceiver } from './support/receiver.js';
-import { eventually, shared } from './support/stack.js';
+import { eventually } from './support/stack.js';
 import { advanceTo, onClock } from './test-clocks/hall.js';
 
 /** Histories that were recorded once and must replay for as long as such workflows may run. */
@@ -18,21 +18,19 @@ type WorkflowBundle = { codePath: string } | { code: string };
 
 let shop: Shop;
 let store: Store;
-let connection: Connection;
-let client: Client;
+let engine: Engine;
 let workflowBundle: WorkflowBundle;
 
 beforeAll(async () => {
   Runtime.install({ logger: new DefaultLogger('WARN') });
   shop = await openShop();
   store = await openStore();
-  connection = await Connection.connect({ address: shared.temporalAddress });
-  client = new Client({ connection, namespace: shared.namespaceStaging });
+  engine = await openEngine();
   const dist = resolve(process.env.SIGNALBOX_DIST ?? 'dist');
   const codePath = join(dist, 'workflow-bundles', 'workflows.js');
   workflowBundle = existsSync(codePath) ? { codePath } : await bundleWorkflowCode({ workflowsPath: join(dist, 'workflows', 'index.js') });
 }, 180_000);
-afterAll(() => connection?.close());
+afterAll(() => engine?.close());
 
 interface Replayed {
   workflowId: string;
@@ -48,7 +46,7 @@ async function replay(histories: { workflowId: string; history: unknown }[]): Pr
 }
 
 async function historyOf(workflowId: string): Promise<unknown> {
-  return client.workflow.getHandle(workflowId).fetchHistory();
+  return engine.client.workflow.getHandle(workflowId).fetchHistory();
 }
 
 function record(name: string, history: unknown): void {
@@ -80,7 +78,7 @@ describe('workflows replay', () => {
       const id = (body.payment_intent_id ?? body.id) as string;
       await settled(shop, id, 'succeeded', 'requires_payment_method', 'canceled');
       const workflowId = `payment/${id}`;
-      await client.workflow.getHandle(workflowId).result();
+      await engine.client.workflow.getHandle(workflowId).result();
       const history = await historyOf(workflowId);
       record(name, history);
       histories.push({ workflowId, history });
@@ -134,7 +132,7 @@ describe('workflows replay', () => {
       const id = await run();
       expect((await admin('post', id, 'cancel')).status).toBe(200);
       const workflowId = `subscription/${id}`;
-      await client.workflow.getHandle(workflowId).result();
+      await engine.client.workflow.getHandle(workflowId).result();
       const history = await historyOf(workflowId);
       record(name, history);
       histories.push({ workflowId, history });
@@ -149,7 +147,7 @@ describe('workflows replay', () => {
     expect((await store.admin.post(`/subscriptions/${id}/cancel`)).status).toBe(200);
     const histories: { workflowId: string; history: unknown }[] = [];
     for (const [name, workflowId] of [['test-clock-advanced', `test-clock/${hall.clock}`], ['subscription-on-clock', `subscription/${id}`]] as const) {
-      await client.workflow.getHandle(workflowId).result();
+      await engine.client.workflow.getHandle(workflowId).result();
       const history = await historyOf(workflowId);
       record(name, history);
       histories.push({ workflowId, history });
@@ -169,7 +167,7 @@ describe('workflows replay', () => {
       await store.admin.post(`/webhook-endpoints/${endpoint}/enable`);
       const { id } = (await store.admin.post(`/webhook-endpoints/${endpoint}/recover`, { since })).body;
       const workflowId = `webhook-job/${id}`;
-      await client.workflow.getHandle(workflowId).result();
+      await engine.client.workflow.getHandle(workflowId).result();
       expect(receiver.received).toHaveLength(1);
       const history = await historyOf(workflowId);
       record('webhook-job-recovered', history);
@@ -193,7 +191,7 @@ describe('workflows replay', () => {
       }
       await store.admin.delete(`/webhook-endpoints/${id}`);
       const workflowId = `webhook-endpoint/${id}`;
-      await client.workflow.getHandle(workflowId).result();
+      await engine.client.workflow.getHandle(workflowId).result();
       const history = await historyOf(workflowId);
       record('webhook-endpoint-in-task', history);
       const { events } = history as { events: { markerRecordedEventAttributes?: { markerName?: string } }[] };
@@ -206,7 +204,7 @@ describe('workflows replay', () => {
 
   it('an approved payment takes one workflow task', async () => {
     const { body } = await pay(shop);
-    await client.workflow.getHandle(`payment/${body.id}`).result();
+    await engine.client.workflow.getHandle(`payment/${body.id}`).result();
     const { events } = (await historyOf(`payment/${body.id}`)) as { events: { workflowTaskCompletedEventAttributes?: unknown }[] };
     expect(events.filter((event) => event.workflowTaskCompletedEventAttributes)).toHaveLength(1);
   }, 180_000);
@@ -214,11 +212,11 @@ describe('workflows replay', () => {
   it('every workflow that other specs have run on this stack', async () => {
     const histories: { workflowId: string; history: unknown }[] = [];
     const kinds = new Map<string, number>();
-    for await (const execution of client.workflow.list()) {
+    for await (const execution of engine.client.workflow.list()) {
       const seen = kinds.get(execution.type) ?? 0;
       if (seen >= 200) continue;
       kinds.set(execution.type, seen + 1);
-      histories.push({ workflowId: execution.workflowId, history: await client.workflow.getHandle(execution.workflowId, execution.runId).fetchHistory() });
+      histories.push({ workflowId: execution.workflowId, history: await engine.client.workflow.getHandle(execution.workflowId, execution.runId).fetchHistory() });
     }
     expect(histories.length).toBeGreaterThan(0);
     expect((await replay(histories)).filter((result) => result.error)).toEqual([]);

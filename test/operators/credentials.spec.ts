@@ -1,11 +1,11 @@
 import { jest } from '@jest/globals';
-import { Client as TemporalClient, Connection } from '@temporalio/client';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { sign, signatureHeader } from '../../libs/processors/http/http.signature.js';
 import { cardOf, openShop, pay, settled } from '../payments/shop.js';
+import { openEngine } from '../support/engine.js';
 import { clearTextOf } from '../support/history.js';
 import { freshAccount } from '../support/account.js';
 import { untilShown } from '../support/events.js';
@@ -94,10 +94,9 @@ describe('credentials', () => {
     const checked = await shop.admin.post(`/payment-processors/${shop.a}/check`);
     const texts = [...answers, ...payments, checked].map(({ text }) => text);
 
-    const connection = await Connection.connect({ address: shared.temporalAddress });
-    const temporal = new TemporalClient({ connection, namespace: shared.namespaceStaging });
-    for (const id of ids) texts.push(clearTextOf(await temporal.workflow.getHandle(`payment/${id}`).fetchHistory()));
-    await connection.close();
+    const engine = await openEngine();
+    for (const id of ids) texts.push(clearTextOf(await engine.client.workflow.getHandle(`payment/${id}`).fetchHistory()));
+    await engine.close();
     for (const name of readdirSync(join(shared.home, 'logs'))) texts.push(readFileSync(join(shared.home, 'logs', name), 'utf8'));
     texts.push(...(await everyRow()));
 

@@ -1,9 +1,9 @@
 import { jest } from '@jest/globals';
-import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
 import { cardOf, chargesOf, intentOf, ledgerOf, moneyTaken, openShop, pay, settled } from '../payments/shop.js';
 import { anchorEndingIn, invoicesOf, openStore, subscribe, takenFor, type Store } from '../subscriptions/store.js';
 import { freshAccount } from '../support/account.js';
+import { openEngine } from '../support/engine.js';
 import { eventually, startStack, type PrivateStack } from '../support/stack.js';
 import { runCli } from './cli.js';
 
@@ -43,12 +43,11 @@ async function online(): Promise<void> {
 
 /** Events in the history of a subscription's workflow. */
 async function stepsOf(subscription: string): Promise<number> {
-  const connection = await Connection.connect({ address: stack.temporalAddress });
+  const engine = await openEngine({ address: stack.temporalAddress, namespace: stack.temporalNamespace });
   try {
-    const client = new Client({ connection, namespace: stack.temporalNamespace });
-    return (await client.workflow.getHandle(`subscription/${subscription}`).describe()).historyLength;
+    return (await engine.client.workflow.getHandle(`subscription/${subscription}`).describe()).historyLength;
   } finally {
-    await connection.close();
+    await engine.close();
   }
 }
 

@@ -18,33 +18,31 @@ import { changeOf } from '../../libs/payments/move-effects.js';
 import { eventsOf } from '../../libs/payments/move-events.js';
 import { createPaymentDeps } from '../../libs/payments/payment.deps.js';
 import { parsePublicId, publicId } from '../../libs/views/ids.js';
+import { openEngine, type Engine } from '../support/engine.js';
 import { untilListed } from '../support/events.js';
 import { openReceiver } from '../support/receiver.js';
 import { eventually, shared } from '../support/stack.js';
-import { Client, Connection } from '@temporalio/client';
 import { cardOf, chargesOf, eventTypes, intentOf, ledgerOf, made, moneyTaken, openShop, pay, settled, type Shop } from './shop.js';
 
 let shop: Shop;
 let database: Database;
-let connection: Connection;
-let temporal: Client;
+let engine: Engine;
 
 beforeAll(async () => {
   database = connect(shared.databaseUrlStaging, { max: 4 });
-  connection = await Connection.connect({ address: shared.temporalAddress });
-  temporal = new Client({ connection, namespace: shared.namespaceStaging });
+  engine = await openEngine();
   shop = await openShop({ fallback: { on: ['soft_decline', 'processor_error', 'not_sent'], max_attempts: 2 } });
   await shop.admin.put('/account', { execution: 'inline' });
 });
 afterAll(async () => {
   await database?.close();
-  await connection?.close();
+  await engine?.close();
 });
 
 const hasWorkflow = async (id: string) =>
-  temporal.workflow.getHandle(`payment/${id}`).describe().then(() => true, () => false);
+  engine.client.workflow.getHandle(`payment/${id}`).describe().then(() => true, () => false);
 const startOf = async (id: string) => {
-  const { events } = await temporal.workflow.getHandle(`payment/${id}`).fetchHistory();
+  const { events } = await engine.client.workflow.getHandle(`payment/${id}`).fetchHistory();
   return events![0]!.workflowExecutionStartedEventAttributes!;
 };
 const inline = (wish: Parameters<typeof pay>[1] = {}) => pay(shop, { ...wish, extra: { execution: 'inline', ...wish?.extra } });

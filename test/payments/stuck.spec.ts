@@ -1,4 +1,4 @@
-import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import type { WorkflowHandle } from '@temporalio/client';
 import { sql } from 'drizzle-orm';
 import { connect, type Database, type Tx } from '../../libs/db/client.js';
 import { newId } from '../../libs/db/mint.js';
@@ -12,23 +12,22 @@ import { paymentStart } from '../../libs/payments/payment-start.js';
 import { wakePaymentWorkflow } from '../../libs/temporal/payment.client.js';
 import { endStuckWorkflow } from '../../libs/temporal/stuck-workflow.js';
 import { parsePublicId, publicId } from '../../libs/views/ids.js';
+import { openEngine, type Engine } from '../support/engine.js';
 import { eventually, shared } from '../support/stack.js';
 import { cardOf, ledgerOf, openShop, settled, type Shop } from './shop.js';
 
 let shop: Shop;
 let database: Database;
-let connection: Connection;
-let client: Client;
+let engine: Engine;
 
 beforeAll(async () => {
   database = connect(shared.databaseUrlStaging, { max: 4 });
-  connection = await Connection.connect({ address: shared.temporalAddress });
-  client = new Client({ connection, namespace: shared.namespaceStaging });
+  engine = await openEngine();
   shop = await openShop();
 });
 afterAll(async () => {
   await database?.close();
-  await connection?.close();
+  await engine?.close();
 });
 
 const attempts = async (handle: WorkflowHandle) => (await handle.describe()).raw.pendingWorkflowTask?.attempt ?? 0;
@@ -42,12 +41,12 @@ describe('a payment that nobody drives', () => {
     const uuid = (kind: 'cus' | 'pm', value: string) => parsePublicId(kind, 'staging', value)!;
     const wish = { id: newId(), customerId: uuid('cus', shop.customer), amountAtom: 700, currency: 'eur', paymentMethodId: uuid('pm', await cardOf(shop)), confirm: true };
     const payment = publicId('pi', 'staging', wish.id);
-    const broken = await client.workflow.start('noSuchWorkflow', { workflowId: `payment/${payment}`, taskQueue: 'payments' });
+    const broken = await engine.client.workflow.start('noSuchWorkflow', { workflowId: `payment/${payment}`, taskQueue: 'payments' });
     const intent = await transact(database.db, change, (tx) => createIntent(tx, change, { ...wish, driver: 'workflow' }));
-    await wakePaymentWorkflow(client, await paymentStart(deps, intent));
+    await wakePaymentWorkflow(engine.client, await paymentStart(deps, intent));
     expect((await broken.describe()).status.name).toBe('RUNNING');
-    expect(await eventually(async () => (await attempts(broken)) >= 3 && endStuckWorkflow(client, `payment/${payment}`, 3), { timeoutMs: 60_000 })).toBe(true);
-    await wakePaymentWorkflow(client, await paymentStart(deps, intent));
+    expect(await eventually(async () => (await attempts(broken)) >= 3 && endStuckWorkflow(engine.client, `payment/${payment}`, 3), { timeoutMs: 60_000 })).toBe(true);
+    await wakePaymentWorkflow(engine.client, await paymentStart(deps, intent));
     await settled(shop, payment, 'succeeded');
     expect(await ledgerOf(shop, payment)).toHaveLength(1);
   }, 180_000);
@@ -73,7 +72,7 @@ describe('a payment that nobody drives', () => {
       amount_atom: 900, currency: 'eur', customer_id: shop.customer, payment_method_id: await cardOf(shop), confirm: true, capture_method: 'manual',
     });
     expect(waiting.body.status).toBe('requires_capture');
-    expect(await endStuckWorkflow(client, `payment/${waiting.body.id}`, 2)).toBe(false);
-    expect(await endStuckWorkflow(client, 'payment/pi_stg_gone', 2)).toBe(false);
+    expect(await endStuckWorkflow(engine.client, `payment/${waiting.body.id}`, 2)).toBe(false);
+    expect(await endStuckWorkflow(engine.client, 'payment/pi_stg_gone', 2)).toBe(false);
   });
 });

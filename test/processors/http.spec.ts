@@ -1,7 +1,7 @@
-import { Client, Connection } from '@temporalio/client';
 import { jest } from '@jest/globals';
 import { freshAccount, type Answer } from '../support/account.js';
-import { eventually, shared } from '../support/stack.js';
+import { openEngine } from '../support/engine.js';
+import { eventually } from '../support/stack.js';
 import { made } from '../payments/shop.js';
 import { booked, chargesOf, closeHttpShops, methodOf, openHttpShop, sell, tokenised, type HttpShop } from './http-shop.js';
 
@@ -160,12 +160,11 @@ describe('a call that may take a minute', () => {
     const { status, body } = await sell(shop);
     expect([status, body.status]).toEqual([201, 'succeeded']);
     expect(await booked(shop, body.id)).toHaveLength(1);
-    const connection = await Connection.connect({ address: shared.temporalAddress });
-    const client = new Client({ connection, namespace: shared.namespaceStaging });
-    const { events } = await client.workflow.getHandle(`payment/${body.id}`).fetchHistory();
+    const engine = await openEngine();
+    const { events } = await engine.client.workflow.getHandle(`payment/${body.id}`).fetchHistory();
     const scheduled = events!.map((event) => event.activityTaskScheduledEventAttributes?.activityType?.name).filter(Boolean);
     const local = events!.filter((event) => event.markerRecordedEventAttributes?.markerName === 'core_local_activity');
     expect([[...new Set(scheduled)], local]).toEqual([['advancePayment'], []]);
-    await connection.close();
+    await engine.close();
   });
 });

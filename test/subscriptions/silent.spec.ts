@@ -1,22 +1,20 @@
-import { Client, Connection } from '@temporalio/client';
 import { paymentQueue, paymentWorkflow } from '../../libs/contracts/payment.contract.js';
 import { subscriptionQueue, subscriptionWorkflow, subscriptionWorkflowId } from '../../libs/contracts/subscription.contract.js';
 import { endSilentWorkflow } from '../../libs/temporal/stuck-workflow.js';
 import { parsePublicId, publicId } from '../../libs/views/ids.js';
 import { cardOf } from '../payments/shop.js';
-import { eventually, shared } from '../support/stack.js';
+import { openEngine, type Engine } from '../support/engine.js';
+import { eventually } from '../support/stack.js';
 import { becomes, invoicesOf, openStore, subscribe, takenFor, type Store } from './store.js';
 
 let store: Store;
-let connection: Connection;
-let client: Client;
+let engine: Engine;
 
 beforeAll(async () => {
-  connection = await Connection.connect({ address: shared.temporalAddress });
-  client = new Client({ connection, namespace: shared.namespaceStaging });
+  engine = await openEngine();
   store = await openStore();
 });
-afterAll(() => connection?.close());
+afterAll(() => engine?.close());
 
 /** A workflow under the subscription's id that is alive, takes every call and does nothing of what is due. */
 async function deafen(workflowId: string): Promise<void> {
@@ -28,16 +26,16 @@ async function deafen(workflowId: string): Promise<void> {
   const input = {
     intentId: parsePublicId('pi', 'staging', payment)!, payment, account: publicId('acct', 'staging', store.id), customer: store.customer, subscription: null, longCalls: false, summary: 'deaf',
   };
-  await client.workflow.getHandle(workflowId).terminate('a spec');
-  await client.workflow.start(paymentWorkflow, { workflowId, taskQueue: paymentQueue, args: [input] });
+  await engine.client.workflow.getHandle(workflowId).terminate('a spec');
+  await engine.client.workflow.start(paymentWorkflow, { workflowId, taskQueue: paymentQueue, args: [input] });
 }
 
 /** A workflow whose creating call the engine has lost, after the row was written. */
 async function loseCreation({ id, customer }: { id: string; customer: string }): Promise<string> {
   const workflowId = subscriptionWorkflowId(id);
   const input = { subscriptionId: parsePublicId('sub', 'staging', id)!, accountId: store.id, subscription: id, customer, account: publicId('acct', 'staging', store.id), creates: true };
-  await client.workflow.getHandle(workflowId).terminate('a spec');
-  const { firstExecutionRunId } = await client.workflow.start(subscriptionWorkflow, { workflowId, taskQueue: subscriptionQueue, args: [input] });
+  await engine.client.workflow.getHandle(workflowId).terminate('a spec');
+  const { firstExecutionRunId } = await engine.client.workflow.start(subscriptionWorkflow, { workflowId, taskQueue: subscriptionQueue, args: [input] });
   return firstExecutionRunId;
 }
 
@@ -52,7 +50,7 @@ describe('a subscription whose workflow does not know that it was created', () =
     const runId = await loseCreation({ id, customer: store.customer });
     await becomes(store, id, { status: 'active', billing_status: 'current' }, 150_000);
     await chargedOnce(id);
-    expect((await client.workflow.getHandle(subscriptionWorkflowId(id)).describe()).runId).toBe(runId);
+    expect((await engine.client.workflow.getHandle(subscriptionWorkflowId(id)).describe()).runId).toBe(runId);
   }, 240_000);
 
   it('takes a command', async () => {
@@ -81,14 +79,14 @@ describe('a subscription whose workflow is alive and does nothing', () => {
     await deafen(workflowId);
     await becomes(store, id, { status: 'active', billing_status: 'current' }, 150_000);
     await chargedOnce(id);
-    expect((await client.workflow.getHandle(workflowId).describe()).type).toBe('subscription');
+    expect((await engine.client.workflow.getHandle(workflowId).describe()).type).toBe('subscription');
   }, 240_000);
 
   it('is told from one that waits for a worker, or is gone', async () => {
-    const waits = await client.workflow.start('subscription', { workflowId: `subscription/waits-${Date.now()}`, taskQueue: 'a-queue-that-nobody-serves' });
-    expect(await endSilentWorkflow(client, waits.workflowId)).toBe(false);
+    const waits = await engine.client.workflow.start('subscription', { workflowId: `subscription/waits-${Date.now()}`, taskQueue: 'a-queue-that-nobody-serves' });
+    expect(await endSilentWorkflow(engine.client, waits.workflowId)).toBe(false);
     await waits.terminate('a spec');
-    expect(await endSilentWorkflow(client, waits.workflowId)).toBe(false);
-    expect(await endSilentWorkflow(client, 'subscription/gone')).toBe(false);
+    expect(await endSilentWorkflow(engine.client, waits.workflowId)).toBe(false);
+    expect(await endSilentWorkflow(engine.client, 'subscription/gone')).toBe(false);
   });
 });

@@ -1,28 +1,26 @@
-import { Client, Connection } from '@temporalio/client';
 import { subscriptionQueue, subscriptionWorkflow, subscriptionWorkflowId } from '../../libs/contracts/subscription.contract.js';
-import { eventually, shared } from '../support/stack.js';
+import { openEngine, type Engine } from '../support/engine.js';
+import { eventually } from '../support/stack.js';
 import { advanceTo, onClock } from '../test-clocks/hall.js';
 import { becomes, invoicesOf, openStore, subscribe, takenFor, type Store } from './store.js';
 
 let store: Store;
-let connection: Connection;
-let client: Client;
+let engine: Engine;
 
 beforeAll(async () => {
-  connection = await Connection.connect({ address: shared.temporalAddress });
-  client = new Client({ connection, namespace: shared.namespaceStaging });
+  engine = await openEngine();
   store = await openStore();
 });
-afterAll(() => connection?.close());
+afterAll(() => engine?.close());
 
 /** A run under the subscription's id whose task fails each time, as one does whose history cannot be replayed. */
 async function breakWorkflow(id: string): Promise<void> {
   const workflowId = subscriptionWorkflowId(id);
-  await client.workflow.getHandle(workflowId).terminate('a spec');
-  await client.workflow.start('noSuchWorkflow', { workflowId, taskQueue: subscriptionQueue });
+  await engine.client.workflow.getHandle(workflowId).terminate('a spec');
+  await engine.client.workflow.start('noSuchWorkflow', { workflowId, taskQueue: subscriptionQueue });
 }
 
-const typeOf = async (id: string) => (await client.workflow.getHandle(subscriptionWorkflowId(id)).describe()).type;
+const typeOf = async (id: string) => (await engine.client.workflow.getHandle(subscriptionWorkflowId(id)).describe()).type;
 
 describe('a subscription whose workflow fails at each of its tasks', () => {
   it('takes a command though nothing is due for long: the call that finds it so begins it anew', async () => {

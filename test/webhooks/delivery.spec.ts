@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process';
-import { Connection, Client as TemporalClient } from '@temporalio/client';
 import { Webhook } from 'standardwebhooks';
 import { systemChange } from '../../libs/db/account.writes.js';
 import { transact } from '../../libs/db/change.js';
@@ -9,6 +8,7 @@ import { newId } from '../../libs/db/mint.js';
 import { verifyWebhook } from '../../libs/webhooks/verify.js';
 import { freshAccount, type TestAccount } from '../support/account.js';
 import { untilUndrained } from '../support/drain.js';
+import { openEngine } from '../support/engine.js';
 import { untilShown } from '../support/events.js';
 import { clearTextOf } from '../support/history.js';
 import { openReceiver, status, type Received, type Receiver } from '../support/receiver.js';
@@ -200,13 +200,12 @@ describe('a webhook', () => {
 
 describe('the dispatcher', () => {
   it('is one workflow per endpoint, readable by status and account, that knows ids only, takes a burst in a few steps, and ends when the endpoint is deleted', async () => {
-    const connection = await Connection.connect({ address: shared.temporalAddress });
+    const engine = await openEngine();
     try {
-      const temporal = new TemporalClient({ connection, namespace: shared.namespaceStaging });
       const endpoint = await register({ enabled_events: ['customer.created'] });
       await account.admin.post(`/webhook-endpoints/${endpoint.id}/test`);
       await first('webhook_endpoint.test');
-      const handle = temporal.workflow.getHandle(`webhook-endpoint/${endpoint.id}`);
+      const handle = engine.client.workflow.getHandle(`webhook-endpoint/${endpoint.id}`);
       const described = await handle.describe();
       expect([described.status.name, described.searchAttributes]).toMatchObject(['RUNNING', { SignalboxAccount: [account.publicId], SignalboxStatus: ['delivering'] }]);
       await burst(250);
@@ -218,7 +217,7 @@ describe('the dispatcher', () => {
       await account.admin.delete(`/webhook-endpoints/${endpoint.id}`);
       await eventually(async () => (await handle.describe()).status.name === 'COMPLETED');
     } finally {
-      await connection.close();
+      await engine.close();
     }
   });
 });

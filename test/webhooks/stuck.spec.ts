@@ -1,23 +1,21 @@
-import { Client, Connection } from '@temporalio/client';
 import { webhookEndpointWorkflow, webhookEndpointWorkflowId, webhookQueue } from '../../libs/contracts/webhook-endpoint.contract.js';
 import { endStuckWorkflow } from '../../libs/temporal/stuck-workflow.js';
 import { freshAccount } from '../support/account.js';
 import { untilUndrained } from '../support/drain.js';
+import { openEngine, type Engine } from '../support/engine.js';
 import { openReceiver, type Receiver } from '../support/receiver.js';
-import { eventually, shared } from '../support/stack.js';
+import { eventually } from '../support/stack.js';
 
 let receiver: Receiver;
-let connection: Connection;
-let client: Client;
+let engine: Engine;
 
 beforeAll(async () => {
   receiver = await openReceiver();
-  connection = await Connection.connect({ address: shared.temporalAddress });
-  client = new Client({ connection, namespace: shared.namespaceStaging });
+  engine = await openEngine();
 });
 afterAll(async () => {
   await receiver?.close();
-  await connection?.close();
+  await engine?.close();
 });
 
 const customersHeard = () => receiver.received.filter(({ event }) => event.type === 'customer.created').length;
@@ -30,12 +28,12 @@ describe('an endpoint whose dispatcher fails at each of its tasks', () => {
     await eventually(() => customersHeard() === 1, { timeoutMs: 60_000 });
 
     const workflowId = webhookEndpointWorkflowId(id);
-    await client.workflow.getHandle(workflowId).terminate('a spec');
-    await client.workflow.start('noSuchWorkflow', { workflowId, taskQueue: webhookQueue });
+    await engine.client.workflow.getHandle(workflowId).terminate('a spec');
+    await engine.client.workflow.start('noSuchWorkflow', { workflowId, taskQueue: webhookQueue });
     await untilUndrained(id);
     await account.admin.post('/customers/', { email: 'after@example.com' });
     await eventually(() => customersHeard() === 2, { timeoutMs: 200_000 });
-    expect((await client.workflow.getHandle(workflowId).describe()).type).toBe(webhookEndpointWorkflow);
-    expect(await endStuckWorkflow(client, workflowId, 3)).toBe(false);
+    expect((await engine.client.workflow.getHandle(workflowId).describe()).type).toBe(webhookEndpointWorkflow);
+    expect(await endStuckWorkflow(engine.client, workflowId, 3)).toBe(false);
   }, 300_000);
 });
