@@ -15,6 +15,15 @@ export interface Statement {
   listed?: true;
 }
 
+/** The rest of the transaction goes by keys, also where a plan for so small a table would read all of it; compiling such a plan costs more than it takes. */
+export const byKeys = `select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`;
+
+/**
+ * Statements after it are planned once per connection: planning for the values at hand costs more than they take. They go by keys: a
+ * plan that was made while a table was small must not read all of it when it is large.
+ */
+export const planOnce: Statement = { text: `${byKeys}, set_config('plan_cache_mode', 'force_generic_plan', true)`, values: [] };
+
 export interface InsertShape {
   /** `insert into "table" ("column", …) values`. */
   into: string;

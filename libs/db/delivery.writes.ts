@@ -2,7 +2,7 @@ import { and, eq, sql, type SQL } from 'drizzle-orm';
 import type { Change } from '../domain/change/change.js';
 import { webhookDeliveryView } from '../views/webhook-delivery.view.js';
 import { raiseAttention } from './attention.writes.js';
-import { builtOnce, sendBatch, type Statement } from './batch.js';
+import { builtOnce, byKeys, planOnce, sendBatch } from './batch.js';
 import type { Db, Tx } from './client.js';
 import { releaseFollowers, type DrainHold } from './drain.writes.js';
 import { appendEvents } from './event.writes.js';
@@ -43,9 +43,6 @@ export interface Streak {
   /** Of the endpoint's row: another one than before means that its settings changed. */
   version: number;
 }
-
-/** A plan that was made while the tables were small must not scan them when they are large. */
-const byIndexOnly = sql`set local enable_seqscan = off`;
 
 /** The longest silence that was asked for holds as long as the endpoint posts to the receiver that asked. */
 function heldUntil(attempts: ScheduledAttempt[]) {
@@ -104,7 +101,7 @@ function recording({ endpointId, epoch, records }: Recording, fence: { set: SQL;
 export async function recordAttempts(tx: Tx, hold: DrainHold, attempts: ScheduledAttempt[]): Promise<Streak | undefined> {
   const failures = attempts.length - 1 - attempts.findLastIndex((attempt) => attempt.next.status === 'delivered');
   const broken = failures < attempts.length;
-  await tx.execute(byIndexOnly);
+  await tx.execute(sql.raw(byKeys));
   const { rows } = await tx.execute<StreakRow>(recording({ ...hold, records: recordsOf(attempts) }, {
     set: sql`
         consecutive_failures = ${broken ? sql`${failures}::int` : sql`consecutive_failures + ${failures}::int`},
@@ -114,8 +111,6 @@ export async function recordAttempts(tx: Tx, hold: DrainHold, attempts: Schedule
   }));
   return streakOf(rows[0]);
 }
-
-const planOnce: Statement = { text: `select set_config('enable_seqscan', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)`, values: [] };
 
 const deliveredOnly = builtOnce<Recording>(['endpointId', 'epoch', 'records'], (marks) =>
   recording(marks, { set: sql`consecutive_failures = 0, failing_since = null`, where: sql`failing_told_at is null` }));

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { isStatementError, poolOf, runBatch, runOn, type Row, type Statement } from './batch.js';
+import { isStatementError, planOnce, poolOf, runBatch, runOn, type Row, type Statement } from './batch.js';
 import type { Db } from './client.js';
 import { isAt, rowsAt, together } from './merge.js';
 
@@ -146,11 +146,6 @@ function inOrder<Each>(group: readonly Each[], orderOf: (each: Each) => string):
   return [...group].sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : orderOf(a) > orderOf(b) ? 1 : 0));
 }
 
-/**
- * Statements of a batch are planned once per connection: planning for the values at hand costs more than these run. They go by keys,
- * and a plan that was made while a table was small must not read all of it when it is large.
- */
-const planOnce: Statement = { text: `select set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true)`, values: [] };
 const planOnceAndHurry: Statement = { text: `${planOnce.text}, set_config('lock_timeout', '${lockTimeoutMs}ms', true)`, values: [] };
 
 const begin: Statement = { text: 'begin', values: [] };
