@@ -8,9 +8,10 @@ import type { ReceiverReport } from './deliveries.js';
 
 const inline = { execution: 'inline' };
 
-/** Both executions at an even rate over the provider's own answer: measured before anything saturates the machine. */
+/** Both executions at an even rate over the provider's own answer: measured warm, before anything saturates the machine. */
 export async function measureAdded(report: Report, stage: Stage, { quick }: { quick: boolean }): Promise<void> {
-  await load(() => stage.pay(inline), { callers: 8, operations: 300, seconds: 10 });
+  await load(() => stage.pay(inline), { callers: 8, operations: quick ? 300 : 3_000, seconds: 15 });
+  await load(() => stage.pay(), { callers: 4, operations: quick ? 30 : 200, seconds: 15 });
   const provider = await providerAlone(stage, { perSecond: 100, seconds: quick ? 4 : 15 });
   const { measured: even, disk } = await besideDisk(() => paced(() => stage.pay(inline), { perSecond: 100, seconds: quick ? 4 : 30 }));
   const added = { p50: even.p50 - provider.p50, p99: even.p99 - provider.p50 };
