@@ -4,7 +4,7 @@ import { transact } from '../../libs/db/change.js';
 import { connect, type Db, type Tx } from '../../libs/db/client.js';
 import { pageOfAttempts, pageOfDeliveries } from '../../libs/db/delivery-list.queries.js';
 import { deliveryAttempts, dueDeliveries, pendingCounts } from '../../libs/db/delivery.queries.js';
-import { recordAttempts, type ScheduledAttempt } from '../../libs/db/delivery.writes.js';
+import { recordAttempts } from '../../libs/db/delivery.writes.js';
 import { claimEndpointsToWake, leaveDrain, putOffFreshDeliveries } from '../../libs/db/drain.writes.js';
 import { appendEvents } from '../../libs/db/event.writes.js';
 import { newsSince, scanEvents, type EventScan, type EventSelection } from '../../libs/db/event-scan.queries.js';
@@ -12,7 +12,7 @@ import { firstIdOf, newId } from '../../libs/db/mint.js';
 import { pruneAttempts, prunedBody, pruneDeliveries, pruneEmails, pruneJobs, prunePayloads, type Batch, type Pruned } from '../../libs/db/retention.writes.js';
 import { attentionItems, emails, events, webhookAttempts, webhookDeliveries, type WebhookEndpointRow, type WebhookJobRow } from '../../libs/db/schema/index.js';
 import { failedDeliveries, missedEvents, outstandingOf } from '../../libs/db/webhook-job.candidates.js';
-import { openLarge, type Large } from './large.stage.js';
+import { deliveredAttempt, openLarge, type Large } from './large.stage.js';
 
 /** `SIGNALBOX_ROWS=2000000` measures by hand what these few only plan. */
 const rows = Number(process.env.SIGNALBOX_ROWS ?? 10_000);
@@ -28,11 +28,6 @@ afterAll(() => large?.close(), 60_000);
 const grown = /Seq Scan on (webhook_deliveries|webhook_attempts|events|emails)/;
 const limit = 25;
 
-const attempt = (deliveryId: string): ScheduledAttempt => ({
-  deliveryId, eventId: deliveryId, url: 'https://x.example/', startedAt: new Date(), durationMs: 1, timings: {}, address: null, requestHeaders: {}, responseHeaders: null,
-  responseStatus: 200, responseText: 'ok', error: null, detail: null, next: { status: 'delivered' }, silenceMs: 0,
-});
-
 const objectOf = async (db: Db) => (await db.select().from(events).orderBy(events.id).limit(1))[0]!;
 
 const scan = (db: Db, selection: Partial<EventSelection>, order: EventScan['order'] = 'newest first') =>
@@ -46,7 +41,7 @@ const works: [string, (db: Db) => Promise<unknown>][] = [
   ['puts off what is fresh', (db) => putOffFreshDeliveries(db, large.behind)],
   ['records attempts', async (db) => db.transaction(async (tx) => {
     const page = await dueDeliveries(tx as unknown as Db, large.behind, { limit: 50, except: [] });
-    await recordAttempts(tx as Tx, { endpointId: large.behind, epoch: 0 }, page.map(({ id }) => attempt(id)));
+    await recordAttempts(tx as Tx, { endpointId: large.behind, epoch: 0 }, page.map(({ id }) => deliveredAttempt(id)));
   })],
   ['counts what waits of events', async (db) => pendingCounts(db, [(await objectOf(db)).id])],
   ['lists an account\'s deliveries', (db) => pageOfDeliveries(db, large.account, { filter: {}, limit, before: null })],
@@ -133,7 +128,7 @@ describe('with many rows', () => {
       const page = await dueDeliveries(beside.db, large.behind, { limit: 10, except: [] });
       const change = systemChange('production', large.account);
       await transact(beside.db, change, (own) => appendEvents(own, change, [{ type: 'customer.created', kind: 'cus', objectId: newId(), data: {}, previous: null }]));
-      const streak = await beside.db.transaction((own) => recordAttempts(own, { endpointId: large.behind, epoch: 0 }, page.map(({ id }) => attempt(id))));
+      const streak = await beside.db.transaction((own) => recordAttempts(own, { endpointId: large.behind, epoch: 0 }, page.map(({ id }) => deliveredAttempt(id))));
       expect([page.length, streak?.consecutiveFailures]).toEqual([10, 0]);
       throw undone;
     });

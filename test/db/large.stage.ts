@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
 import type { Db } from '../../libs/db/client.js';
+import type { ScheduledAttempt } from '../../libs/db/delivery.writes.js';
 import { migrate } from '../../libs/db/migrate.js';
 import { newId } from '../../libs/db/mint.js';
 import * as schema from '../../libs/db/schema/index.js';
@@ -12,6 +13,12 @@ export interface Seen {
   plan: string[];
   ms: number;
 }
+
+/** A post that its receiver took. */
+export const deliveredAttempt = (deliveryId: string): ScheduledAttempt => ({
+  deliveryId, eventId: deliveryId, url: 'https://x.example/', startedAt: new Date(), durationMs: 1, timings: {}, address: null, requestHeaders: {}, responseHeaders: null,
+  responseStatus: 200, responseText: 'ok', error: null, detail: null, next: { status: 'delivered' }, silenceMs: 0,
+});
 
 /** UUIDv7 of a moment, told apart by a number. */
 const idAt = (at: string, salt: string) =>

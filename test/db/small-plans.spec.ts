@@ -4,7 +4,7 @@ import { dueDeliveries } from '../../libs/db/delivery.queries.js';
 import { recordDelivered } from '../../libs/db/delivery.writes.js';
 import { newId } from '../../libs/db/mint.js';
 import { writeTogether } from '../../libs/db/together.js';
-import { openLarge, type Large } from './large.stage.js';
+import { deliveredAttempt, openLarge, type Large } from './large.stage.js';
 
 let large: Large;
 let one: Database;
@@ -20,22 +20,21 @@ afterAll(async () => {
 
 const grownBy = 20_000;
 
-/** Rows of the deliveries' table that were looked at so far, by whatever index. */
-async function looked(): Promise<number> {
+/** What the database counted of a table so far. */
+async function counted(table: string, figure: string): Promise<number> {
   await one.db.execute(sql`select pg_stat_force_next_flush()`);
-  const { rows } = await one.db.execute<{ count: string }>(sql`
-    select coalesce(idx_tup_fetch, 0) + coalesce(seq_tup_read, 0) as count from pg_stat_user_tables where relname = 'webhook_deliveries'`);
+  const { rows } = await one.db.execute<{ count: string }>(sql`select ${sql.raw(figure)} as count from pg_stat_user_tables where relname = ${table}`);
   return Number(rows[0]!.count);
 }
+
+/** Rows of the deliveries' table that were looked at so far, by whatever index. */
+const looked = () => counted('webhook_deliveries', 'coalesce(idx_tup_fetch, 0) + coalesce(seq_tup_read, 0)');
 
 async function record(): Promise<number> {
   const page = await dueDeliveries(one.db, large.behind, { limit: 5, except: [] });
   expect(page).toHaveLength(5);
   const before = await looked();
-  const streak = await recordDelivered(one.db, { endpointId: large.behind, epoch: 0 }, page.map(({ id, eventId }) => ({
-    deliveryId: id, eventId, url: 'https://x.example/', startedAt: new Date(), durationMs: 1, timings: {}, address: null, requestHeaders: {}, responseHeaders: null,
-    responseStatus: 200, responseText: 'ok', error: null, detail: null, next: { status: 'delivered' }, silenceMs: 0,
-  })));
+  const streak = await recordDelivered(one.db, { endpointId: large.behind, epoch: 0 }, page.map(({ id }) => deliveredAttempt(id)));
   expect(streak).toMatchObject({ consecutiveFailures: 0 });
   return (await looked()) - before;
 }
@@ -50,10 +49,7 @@ describe('a plan that was made while the tables were small', () => {
   });
 
   it('goes by the key in what shares a transaction, also where the whole table is one page', async () => {
-    const scans = async () => {
-      await one.db.execute(sql`select pg_stat_force_next_flush()`);
-      return (await one.db.execute<{ scans: string }>(sql`select seq_scan as scans from pg_stat_user_tables where relname = 'webhook_endpoints'`)).rows[0]!.scans;
-    };
+    const scans = () => counted('webhook_endpoints', 'seq_scan');
     const before = await scans();
     const text = 'update webhook_endpoints set version = version + 1 where id = $1 returning id';
     const rows = await Promise.all([large.busy, large.calm].map((id) => writeTogether(one.db, [{ text, values: [id] }], id)));
